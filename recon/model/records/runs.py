@@ -1,0 +1,79 @@
+"""One pass of the job: its lease, what it read of each account, and what it left behind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from recon.model.records.words import AccountId, RunId, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write for a while.
+
+    fence: grows with every taking; every later write checks that it is still the newest.
+    """
+
+    name: str
+    holder: str
+    fence: int
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the mirror knows of one account at the provider.
+
+    account: "" is the platform's own. livemode: None before the first pull. covered_from: the earliest creation time
+    read without a gap up to watermark_at; both None before the first complete pull.
+    """
+
+    account: AccountId
+    livemode: bool | None = None
+    covered_from: datetime | None = None
+    watermark_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountReading:
+    """What one run read of one account: a window, and whether all of it.
+
+    refunds: read. changed: of those, new or really different. error: why it is incomplete, else None.
+    """
+
+    account: AccountId
+    from_at: datetime
+    to_at: datetime
+    complete: bool
+    pages: int
+    refunds: int
+    changed: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass of the job.
+
+    fence: of its lease. as_of: the provider's time that everything was judged at. mark: the touch number up to which
+    this run saw everything. policy_digest: of the graces it judged with; another one makes the next run a full diff.
+    counts, at_risk: the result's. changes: cases moved; heals: intents finished. full: everything was read, not only
+    what was touched. heads_digest: over the heads of all entry chains after the save.
+    """
+
+    id: RunId
+    fence: int
+    started_at: datetime
+    finished_at: datetime
+    as_of: datetime
+    verdict: Verdict
+    mark: int
+    policy_digest: str
+    full: bool
+    counts: Mapping[str, object]
+    at_risk: Mapping[str, int]
+    opened: int
+    cleared: int
+    healed: int
+    accounts: tuple[AccountReading, ...]
+    heads_digest: str | None = None
