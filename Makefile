@@ -7,10 +7,11 @@ LOCKS := requirements.lock requirements-dev.lock
 COMPILE = $(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-emit-index-url --no-emit-find-links --quiet
 
+comma := ,
+
 # Loopback is never reached through a proxy.
 export NO_PROXY := localhost,127.0.0.1,::1$(if $(NO_PROXY),$(comma)$(NO_PROXY))
 export no_proxy := $(NO_PROXY)
-comma := ,
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run dashboard test lint bench lock clean browser moved
@@ -20,6 +21,7 @@ help: ## say what each of these does
 		printf '%-18s%s\n' "$$name" "$$text"; done
 
 setup: $(READY) ## make .venv from the locked packages; quick when nothing changed
+	@:
 
 demo: setup ## replay a Friday evening of double refunds against a local provider, and show what the hour finds
 	@$(BIN)/recon demo $(ARGS)

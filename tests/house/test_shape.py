@@ -1,0 +1,134 @@
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.house import tree
+
+MODULE_LINES = 400
+FUNCTION_LINES = 50
+
+# Addresses of package indexes, and places on the machine of whoever wrote a file. Each pattern has a class
+# where a letter would do, or this file would find itself.
+LEAKS = re.compile(
+    r"p[y]pi\.org|pythonhoste[d]\.org|registry\.npmj[s]\.org|(?:^|[\s\"'=(:])/(?:hom[e]|User[s]|roo[t]|wor[k])/",
+    re.MULTILINE,
+)
+MONEY = re.compile(r"amount|minor|at_risk|money")
+
+
+def functions(module: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def long_functions(source: str) -> list[str]:
+    return [
+        f"{node.name} at line {node.lineno}"
+        for node in functions(ast.parse(source))
+        if (node.end_lineno or node.lineno) - node.lineno + 1 >= FUNCTION_LINES
+    ]
+
+
+def annotated(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Every name of a module with the type it is said to have: variables, fields, arguments, results."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.AnnAssign):
+            yield ast.unparse(node.target), node.annotation
+        elif isinstance(node, ast.arg) and node.annotation:
+            yield node.arg, node.annotation
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns:
+            yield node.name, node.returns
+
+
+def float_money(source: str) -> list[str]:
+    return [
+        f"{name}: {ast.unparse(annotation)}"
+        for name, annotation in annotated(ast.parse(source))
+        if MONEY.search(name)
+        and any(isinstance(part, ast.Name) and part.id == "float" for part in ast.walk(annotation))
+    ]
+
+
+def leaks(text: str) -> list[str]:
+    return [match.group().strip() for match in LEAKS.finditer(text)]
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""  # A picture or a parquet file.
+
+
+def test_a_module_is_under_400_lines() -> None:
+    long = [tree.name(path) for path in tree.modules() if len(text_of(path).splitlines()) >= MODULE_LINES]
+
+    assert long == []
+
+
+def test_a_function_is_under_50_lines() -> None:
+    long = {tree.name(path): found for path in tree.modules() if (found := long_functions(text_of(path)))}
+
+    assert long == {}
+
+
+def test_a_package_is_empty_but_for_the_floor_plan() -> None:
+    full = {tree.name(path) for path in tree.modules() if path.name == "__init__.py" and text_of(path)}
+    plan = tree.parsed(tree.ROOT / "recon" / "__init__.py")
+
+    assert full == {"recon/__init__.py"}
+    assert [type(node) for node in plan.body] == [ast.Expr]
+    assert ast.get_docstring(plan)
+
+
+def test_no_file_names_a_package_index_or_a_place_on_one_machine() -> None:
+    found = {tree.name(path): these for path in tree.files() if (these := leaks(text_of(path)))}
+
+    assert found == {}
+
+
+def test_money_is_never_said_to_be_a_float() -> None:
+    found = {tree.name(path): these for path in tree.modules() if (these := float_money(text_of(path)))}
+
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "lines, expected",
+    [(FUNCTION_LINES - 1, []), (FUNCTION_LINES, ["long at line 1"]), (200, ["long at line 1"])],
+)
+def test_a_long_function_is_seen(lines: int, expected: list[str]) -> None:
+    source = "def long():\n" + "    pass\n" * (lines - 1)
+
+    assert long_functions(source) == expected
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("amount: float", ["amount: float"]),
+        ("def f(amount_minor: float | None): ...", ["amount_minor: float | None"]),
+        ("def amount_at_risk() -> dict[str, float]: ...", ["amount_at_risk: dict[str, float]"]),
+        ("amount_minor: int", []),
+        ("seconds: float", []),
+    ],
+)
+def test_float_money_is_seen(source: str, expected: list[str]) -> None:
+    assert float_money(source) == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("--index-url https://p" + "ypi.org/simple", ["p" + "ypi.org"]),
+        ("see /ho" + "me/someone/recon", ["/ho" + "me/"]),
+        ("https://example.com/home/", []),
+        ("/etc/recon/recon.toml", []),
+    ],
+)
+def test_a_leak_is_seen(text: str, expected: list[str]) -> None:
+    assert leaks(text) == expected
