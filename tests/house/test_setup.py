@@ -9,8 +9,8 @@ import pytest
 
 from tests.house import tree
 
-TOOLS = ["cat", "dirname", "rm", "sh"]
-ORDINARY_PERSON = "echo 1000"
+TOOLS = ["cat", "dirname", "grep", "mktemp", "rm", "sh"]
+ORDINARY_PERSON, ROOT = "echo 1000", "echo 0"
 # Answers as Debian's python3 without python3-venv does: new enough, but it cannot import ensurepip.
 PYTHON_WITHOUT_VENV = """
 case "$2" in
@@ -98,3 +98,41 @@ def test_a_browser_that_is_named_is_taken(machine: Path) -> None:
     named.chmod(0o755)
 
     assert setup(machine, "browser", RECON_CHROMIUM=os.fspath(named)).returncode == 0
+
+
+def test_root_on_debian_gets_the_browser_installed(machine: Path) -> None:
+    program(machine, "id", ROOT)
+    program(machine, "apt-get", 'echo "$@" >>calls')
+
+    done = setup(machine, "browser")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Installing chromium with apt-get.\n", "")
+    assert (machine / "calls").read_text(encoding="utf-8") == (
+        "-qq update\n-qq install --no-install-recommends chromium\n"
+    )
+
+
+def test_root_on_debian_gets_the_missing_part_of_python_installed(machine: Path) -> None:
+    program(machine, "id", ROOT)
+    program(machine, "python3", PYTHON_WITHOUT_VENV)
+    program(machine, "apt-get", 'echo "$@" >>calls; exit 1')
+
+    setup(machine, "venv")
+    program(machine, "apt-get", 'echo "$@" >>calls')
+    setup(machine, "venv")
+
+    assert (machine / "calls").read_text(encoding="utf-8") == (
+        "-qq update\n-qq update\n-qq install --no-install-recommends python3.11-venv\n"
+    )
+
+
+def test_what_apt_says_is_shown_when_it_fails(machine: Path) -> None:
+    program(machine, "id", ROOT)
+    program(machine, "apt-get", "echo no mirror answers; exit 100")
+
+    done = setup(machine, "browser")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "no mirror answers\napt-get could not install chromium: put that right, then run make again.\n"
+    )
