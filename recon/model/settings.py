@@ -1,13 +1,19 @@
 """Everything that can be configured: a mapping in, one frozen Settings out.
 
-Never reads a file or the environment (doors/config.py does), and never holds a default that config/recon.toml does not
-explain.
+Never reads a file or the environment (doors/config.py does), and never holds a default that config/recon.toml
+does not explain.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from difflib import get_close_matches
+from typing import Any
 
+from recon.model import readers
+from recon.model.errors import ConfigurationError
+from recon.model.readers import Reader
 from recon.model.records.results import Policy
 from recon.model.records.words import AccountId
 
@@ -55,8 +61,8 @@ class ProviderSettings:
 class PullSettings:
     """Which refunds each run reads.
 
-    first_window: how far back the very first run reads. overlap: re-read before the watermark, because lists show
-    items late. relist: how far back refunds are re-listed for late failures, one slice each run.
+    first_window: how far back the very first run reads. overlap: re-read before the watermark, because lists
+    show items late. relist: how far back refunds are re-listed for late failures, one slice each run.
     """
 
     first_window: timedelta = timedelta(days=45)
@@ -95,7 +101,10 @@ class SlackSettings:
 
 @dataclass(frozen=True, slots=True)
 class DashboardSettings:
-    """Where the dashboard is, for links and for listening. mode: "local" refuses to listen beyond loopback."""
+    """Where the dashboard is, for links and for listening.
+
+    mode: "local" refuses to listen beyond loopback.
+    """
 
     url: str = "http://127.0.0.1:8501"
     address: str = "127.0.0.1"
@@ -125,8 +134,8 @@ class IntentsMapping:
 class Settings:
     """Everything one process was told.
 
-    database_url: holds a password, so it is a Secret. surge_limit: new missing, orphan and stuck cases above this in
-    one run are announced as one. stale_after: no complete run younger than this raises the alarm.
+    database_url: holds a password, so it is a Secret. surge_limit: new missing, orphan and stuck cases above
+    this in one run are announced as one. stale_after: no complete run younger than this raises the alarm.
     """
 
     database_url: Secret = Secret("sqlite:///var/recon.db")
@@ -143,3 +152,210 @@ class Settings:
     heartbeat_timeout_seconds: float = 5.0
     metrics_textfile: str | None = None
     owners: Mapping[str, object] = field(default_factory=dict)
+
+
+def build(
+    mapping: Mapping[str, object], *, base: Settings | None = None, source: str = "recon.toml"
+) -> Settings:
+    """Return base (the defaults where it is None) with everything that the mapping says put over it.
+
+    mapping: as recon.toml is read. source: where it came from, for messages. Secrets are never taken from it.
+
+    Raises:
+        ConfigurationError: a key is unknown or holds a secret, or its value is not what the key takes.
+    """
+    built = base or Settings()
+    for section, content in mapping.items():
+        _refuse_secrets(section, content, source)
+        if section not in SECTIONS:
+            raise _unknown(section, SECTIONS, source)
+        if not isinstance(content, Mapping):
+            raise ConfigurationError(f"{source}: {section} must be a section of keys, found {content!r:.80}.")
+        told = _told(section, content, source)
+        attribute = SECTIONS[section][0]
+        if attribute == "intents":
+            built = replace(built, intents=_intents(told, source))
+        elif attribute is None:
+            built = replace(built, **told)
+        else:
+            built = replace(built, **{attribute: replace(getattr(built, attribute), **told)})
+    _check_together(built, source)
+    return built
+
+
+def _told(section: str, content: Mapping[str, object], source: str) -> dict[str, Any]:
+    keys = SECTIONS[section][1]
+    told: dict[str, Any] = {}
+    for name, value in content.items():
+        if name not in keys:
+            raise _unknown(f"{section}.{name}", (f"{section}.{key}" for key in keys), source)
+        target, read = keys[name]
+        try:
+            told[target] = read(value)
+        except ValueError as unfit:  # A reader's own way to say what it would have taken.
+            found = f"the text {value!r}" if isinstance(value, str) else f"{value!r}"
+            raise ConfigurationError(
+                f"{source}: {section}.{name} must be {unfit}; found {found:.80}."
+            ) from None
+    return told
+
+
+def _unknown(key: str, known: Iterable[str], source: str) -> ConfigurationError:
+    near = get_close_matches(key, list(known), n=1, cutoff=0.0)[0]
+    return ConfigurationError(f"{source}: {key} is not a setting; the nearest one is {near}.")
+
+
+def _intents(told: Mapping[str, Any], source: str) -> IntentsMapping:
+    for name in ("table", "columns"):
+        if name not in told:
+            raise ConfigurationError(
+                f"{source}: intents.{name} is missing; [intents] needs table and columns."
+            )
+    constants: Mapping[str, str] = told.get("constants", {})
+    twice = sorted(set(told["columns"]) & set(constants))
+    if twice:
+        raise ConfigurationError(f"{source}: {twice[0]} is both in intents.columns and in intents.constants.")
+    for name in ("key", "amount_minor", "currency", "status", "created_at"):
+        if name not in told["columns"] and name not in constants:
+            raise ConfigurationError(
+                f"{source}: intents.columns must say which of {told['table']}'s columns holds {name}."
+            )
+    return IntentsMapping(**told)
+
+
+def _check_together(settings: Settings, source: str) -> None:
+    slack = settings.slack
+    timeout = timedelta(seconds=slack.timeout_seconds)
+    if slack.claim <= 2 * timeout:
+        raise ConfigurationError(
+            f"{source}: slack.claim_seconds must be more than twice slack.timeout_seconds, so that a send "
+            f"has ended before its claim does; found {slack.claim.total_seconds():g}."
+        )
+    if slack.look_up_after < timeout + timedelta(minutes=1):
+        raise ConfigurationError(
+            f"{source}: slack.look_up_after_seconds must be slack.timeout_seconds and a minute or more, "
+            f"because messages can show late; found {slack.look_up_after.total_seconds():g}."
+        )
+
+
+# What a secret is called, and the variable it must come from instead.
+_SECRET_KEYS = {
+    "api_key": "STRIPE_API_KEY",
+    "bot_token": "SLACK_BOT_TOKEN",
+    "app_token": "SLACK_APP_TOKEN",
+    "signing_secret": "SLACK_SIGNING_SECRET",
+    "database_url": "RECON_DATABASE_URL",
+    "heartbeat_url": "RECON_HEARTBEAT_URL",
+    "intents.url": "RECON_INTENTS_DATABASE_URL",
+}
+# What a secret looks like: the prefixes that Stripe and Slack document, and an address with a password.
+_SECRET_LOOK = re.compile(r"\b(?:[sr]k_(?:live|test)_|xox[a-z]-|xapp-|whsec_)|://[^/\s:@]*:[^/\s@]+@")
+
+
+def _refuse_secrets(key: str, value: object, source: str) -> None:
+    variable = _SECRET_KEYS.get(key) or _SECRET_KEYS.get(key.rsplit(".", 1)[-1])
+    if variable is not None:
+        raise ConfigurationError(
+            f"{source}: {key} is a secret and is not read from this file; set {variable}, or set "
+            f"{variable}_FILE to the path of a file that holds it."
+        )
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _refuse_secrets(f"{key}.{name}", inner, source)
+    elif isinstance(value, list):
+        for inner in value:
+            _refuse_secrets(key, inner, source)
+    elif isinstance(value, str) and _SECRET_LOOK.search(value):
+        raise ConfigurationError(
+            f"{source}: {key} holds what looks like a secret; secrets come from the environment only, and "
+            "one that stood in a file should be replaced."
+        )
+
+
+_SLACK_SECONDS = readers.duration("seconds", low=1)
+_TIMEOUT = readers.number(0.1, 300, "a number of seconds")
+
+# Section of recon.toml: (attribute of Settings, None for Settings itself; key: (field, reader)).
+SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
+    "policy": (
+        "policy",
+        {
+            "stuck_after_minutes": ("stuck_after", readers.duration("minutes")),
+            "missing_after_minutes": ("missing_after", readers.duration("minutes")),
+            "orphan_after_minutes": ("orphan_after", readers.duration("minutes")),
+            "duplicate_window_hours": ("duplicate_window", readers.duration("hours")),
+            "repeat_window_days": ("repeat_window", readers.duration("days")),
+            "inferred_window_hours": ("inferred_window", readers.duration("hours")),
+            "clock_skew_seconds": ("clock_skew", readers.duration("seconds")),
+            "provider_pending_after_days": ("provider_pending_after", readers.duration("days")),
+            "healing": ("healing", readers.flag),
+        },
+    ),
+    "provider": (
+        "provider",
+        {
+            "accounts": ("accounts", readers.accounts),
+            "metadata_key": ("metadata_key", readers.metadata_key),
+            "connect_timeout_seconds": ("connect_timeout_seconds", _TIMEOUT),
+            "read_timeout_seconds": ("read_timeout_seconds", _TIMEOUT),
+            "page_size": ("page_size", readers.count(1, 100)),
+            "page_limit": ("page_limit", readers.count(1, 1_000_000)),
+        },
+    ),
+    "pull": (
+        "pull",
+        {
+            "first_window_days": ("first_window", readers.duration("days", low=1)),
+            "overlap_minutes": ("overlap", readers.duration("minutes")),
+            "relist_days": ("relist", readers.duration("days", low=1)),
+            "relist_slices": ("relist_slices", readers.count(1, 1000)),
+        },
+    ),
+    "lease": ("lease", {"duration_minutes": ("duration", readers.duration("minutes", low=1))}),
+    "slack": (
+        "slack",
+        {
+            "operators_channel": ("operators_channel", readers.text),
+            "timeout_seconds": ("timeout_seconds", readers.count(1, 60, "a whole number of seconds")),
+            "look_up_after_seconds": ("look_up_after", _SLACK_SECONDS),
+            "attempt_limit": ("attempt_limit", readers.count(1, 100)),
+            "claim_seconds": ("claim", _SLACK_SECONDS),
+            "retry_after_limit_seconds": ("retry_after_limit", _SLACK_SECONDS),
+        },
+    ),
+    "dashboard": (
+        "dashboard",
+        {
+            "url": ("url", readers.web_address),
+            "address": ("address", readers.text),
+            "port": ("port", readers.count(1, 65535)),
+            "mode": ("mode", readers.one_of("local")),
+            "operator": ("operator", readers.text),
+            "queue_page": ("queue_page", readers.count(1, 500)),
+        },
+    ),
+    "alarms": (
+        None,
+        {
+            "surge_limit": ("surge_limit", readers.count(1, 1_000_000)),
+            "stale_after_minutes": ("stale_after", readers.duration("minutes", low=1)),
+        },
+    ),
+    "pulse": (
+        None,
+        {
+            "heartbeat_timeout_seconds": ("heartbeat_timeout_seconds", _TIMEOUT),
+            "metrics_textfile": ("metrics_textfile", readers.text_or_none),
+        },
+    ),
+    "intents": (
+        "intents",
+        {
+            "table": ("table", readers.table_name),
+            "columns": ("columns", readers.columns),
+            "statuses": ("statuses", readers.statuses),
+            "amount_unit": ("amount_unit", readers.one_of("minor", "major")),
+            "constants": ("constants", readers.constants),
+        },
+    ),
+}

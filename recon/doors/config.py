@@ -1,0 +1,248 @@
+"""The configuration files and the environment in, one Settings out.
+
+Later wins: the shipped defaults, the files that RECON_CONFIG names (else ./config), the environment. Secrets
+come from the environment only, or from files it names. Never says what a key means: model/settings.py does.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
+from pydantic_settings.sources.utils import parse_env_vars
+
+from recon.model import settings as model
+from recon.model.errors import ConfigurationError
+from recon.model.settings import Secret, Settings
+
+_SECRET_FILE_BYTES = 65_536  # A key fits a thousand times; a mistaken path to something big does not hang us.
+_CONFIG_BYTES = 1_000_000  # As above: an owners.toml of ten thousand rules fits.
+
+
+def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> Settings:
+    """Return what this process was told.
+
+    environ: None is the process's own. path: a folder with recon.toml and owners.toml, or a recon.toml; None
+    is what RECON_CONFIG names, else ./config where it exists.
+
+    Raises:
+        ConfigurationError: a file or variable cannot be read, or does not say what it should.
+    """
+    environ = os.environ if environ is None else environ
+    shipped = _shipped()
+    settings = model.build(_toml(shipped / "recon.toml"), source="the shipped recon.toml")
+    owners = _toml(shipped / "owners.toml")
+    for file in _chosen(environ, path):
+        if file.name == "owners.toml":
+            owners = _toml(file)
+        else:
+            settings = model.build(_toml(file), base=settings, source=str(file))
+    return _with_environment(replace(settings, owners=owners), _environment(environ))
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def _shipped() -> Traversable:
+    package = files("recon")
+    wheel = package / "_config"
+    return wheel if wheel.is_dir() else package / ".." / "config"
+
+
+def _chosen(environ: Mapping[str, str], path: Path | None) -> list[Path]:
+    named = environ.get("RECON_CONFIG", "").strip()
+    if path is None and not named:
+        return _inside(Path("config"))
+    place = path or Path(named).expanduser()
+    told_by = "RECON_CONFIG" if path is None else "the given path"
+    if place.is_dir():
+        found = _inside(place)
+        if not found:
+            raise ConfigurationError(
+                f"{told_by} names {place}, which holds neither recon.toml nor owners.toml."
+            )
+        return found
+    if not place.is_file():
+        raise ConfigurationError(f"{told_by} names {place}, which is neither a file nor a folder.")
+    beside = place.with_name("owners.toml")
+    return [place, beside] if beside.is_file() and beside != place else [place]
+
+
+def _inside(folder: Path) -> list[Path]:
+    return [file for name in ("recon.toml", "owners.toml") if (file := folder / name).is_file()]
+
+
+def _toml(file: Traversable) -> dict[str, object]:
+    try:
+        content = file.read_bytes()
+        if len(content) > _CONFIG_BYTES:
+            raise ConfigurationError(
+                f"{file} is larger than {_CONFIG_BYTES} bytes; expected settings in TOML."
+            )
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except OSError as error:  # The file is gone, or may not be read.
+        raise ConfigurationError(f"{file} cannot be read: {error.strerror}.") from None
+    except (
+        tomllib.TOMLDecodeError,
+        UnicodeDecodeError,
+    ) as error:  # Not TOML; the reason names line and column.
+        reason = error if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
+        raise ConfigurationError(f"{file} is not TOML: {reason}.") from None
+
+
+# ------------------------------------------------------------------------------------- environment
+
+
+def _base_url(value: str) -> str:
+    if not value:
+        return value
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be a web address that begins with https://")
+    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        raise ValueError("must begin with https:// (http:// is for this machine only: it would show the key)")
+    return value.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # A name, not an address.
+        return False
+
+
+def _token(value: SecretStr) -> SecretStr:
+    secret = value.get_secret_value()
+    if not secret.isascii() or any(
+        character.isspace() or not character.isprintable() for character in secret
+    ):
+        raise ValueError("must be one word of printable ASCII characters")
+    return value
+
+
+def _address(value: SecretStr) -> SecretStr:
+    if value.get_secret_value() and "://" not in value.get_secret_value():
+        raise ValueError("must be an address with ://, such as sqlite:///var/recon.db or https://...")
+    return value
+
+
+_Token = Annotated[SecretStr, AfterValidator(_token)]
+_Address = Annotated[SecretStr, AfterValidator(_address)]
+_BaseUrl = Annotated[str, AfterValidator(_base_url)]
+
+
+class _Environment(BaseSettings):
+    """The variables that are read; an empty one counts as not set."""
+
+    database_url: _Address = Field(SecretStr(""), validation_alias="RECON_DATABASE_URL")
+    intents_url: _Address = Field(SecretStr(""), validation_alias="RECON_INTENTS_DATABASE_URL")
+    api_key: _Token = Field(SecretStr(""), validation_alias="STRIPE_API_KEY")
+    stripe_url: _BaseUrl = Field("", validation_alias="RECON_STRIPE_BASE_URL")
+    bot_token: _Token = Field(SecretStr(""), validation_alias="SLACK_BOT_TOKEN")
+    app_token: _Token = Field(SecretStr(""), validation_alias="SLACK_APP_TOKEN")
+    signing_secret: _Token = Field(SecretStr(""), validation_alias="SLACK_SIGNING_SECRET")
+    slack_url: _BaseUrl = Field("", validation_alias="RECON_SLACK_BASE_URL")
+    heartbeat_url: _Address = Field(SecretStr(""), validation_alias="RECON_HEARTBEAT_URL")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the base class calls with these names
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return only what is handed in: the caller chooses the environment."""
+        return (init_settings,)
+
+
+class _Given(EnvSettingsSource):
+    """Reads a given mapping where its base reads the process's environment."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        super().__init__(_Environment, case_sensitive=True, env_ignore_empty=True)
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return parse_env_vars(self._environ, self.case_sensitive, self.env_ignore_empty)
+
+
+def _environment(environ: Mapping[str, str]) -> _Environment:
+    told = {name: _value(environ, name) for name in _variables()}
+    try:
+        return _Environment(**_Given(told)())
+    except ValidationError as error:  # Its own text quotes the value, which may be a secret.
+        first = error.errors(include_input=False, include_url=False)[0]
+        reason = str(first["msg"]).removeprefix("Value error, ")
+        raise ConfigurationError(f"{first['loc'][0]} {reason}; found something else.") from None
+
+
+def _variables() -> tuple[str, ...]:
+    aliases = (field.validation_alias for field in _Environment.model_fields.values())
+    return tuple(alias for alias in aliases if isinstance(alias, str))
+
+
+def _value(environ: Mapping[str, str], name: str) -> str:
+    direct, file = environ.get(name, "").strip(), environ.get(f"{name}_FILE", "").strip()
+    if not file:
+        return direct
+    if direct:
+        raise ConfigurationError(f"{name} and {name}_FILE are both set; expected one of them.")
+    try:
+        with Path(file).expanduser().open("rb") as opened:
+            content = opened.read(_SECRET_FILE_BYTES).decode().strip()
+    except (
+        OSError,
+        UnicodeDecodeError,
+    ) as error:  # The file is gone, may not be read, or holds something else.
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigurationError(f"{name}_FILE names {file}, which cannot be read: {reason}.") from None
+    if not content:
+        raise ConfigurationError(f"{name}_FILE names {file}, which is empty.")
+    return content
+
+
+def _with_environment(settings: Settings, told: _Environment) -> Settings:
+    intents = settings.intents
+    if told.intents_url.get_secret_value():
+        if intents is None:
+            raise ConfigurationError(
+                "RECON_INTENTS_DATABASE_URL is set, but no section [intents] in recon.toml says what to read."
+            )
+        intents = replace(intents, url=_secret(told.intents_url))
+    return replace(
+        settings,
+        database_url=_secret(told.database_url) or settings.database_url,
+        intents=intents,
+        provider=replace(settings.provider, api_key=_secret(told.api_key), base_url=told.stripe_url or None),
+        slack=replace(
+            settings.slack,
+            bot_token=_secret(told.bot_token),
+            app_token=_secret(told.app_token),
+            signing_secret=_secret(told.signing_secret),
+            base_url=_slack_url(told.slack_url),
+        ),
+        heartbeat_url=_secret(told.heartbeat_url),
+    )
+
+
+def _secret(value: SecretStr) -> Secret:
+    return Secret(value.get_secret_value())
+
+
+def _slack_url(value: str) -> str | None:
+    """Return the address that method names are appended to; a bare host has them under /api/, as Slack."""
+    if not value:
+        return None
+    return f"{value}/" if urlsplit(value).path else f"{value}/api/"

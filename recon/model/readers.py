@@ -1,0 +1,170 @@
+"""What a setting's value may be: each reader takes one value as TOML gives it and returns it as we keep it.
+
+A reader that cannot take a value raises ValueError with what it would have taken, to end "must be".
+Never names a key or a file: settings.build does.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from recon.model.records.words import AccountId, IntentStatus
+
+Reader = Callable[[object], object]
+
+_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
+_LONGEST_SECONDS = 3650 * 86400  # Ten years: beyond it somebody has mistaken the unit.
+_TEXT_LIMIT = 500  # Characters of any one value; a name, an address and a path all fit.
+
+
+def number(low: float, high: float, what: str = "a number") -> Reader:
+    """Return a reader of a number from low to high."""
+
+    def read(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ValueError(f"{what} from {low:g} to {high:.12g}")
+        return float(value)
+
+    return read
+
+
+def count(low: int, high: int, what: str = "a whole number") -> Reader:
+    """Return a reader of a whole number from low to high."""
+
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"{what} from {low} to {high}")
+        return value
+
+    return read
+
+
+def duration(unit: str, *, low: float = 0) -> Reader:
+    """Return a reader of a time span, written as a number of the unit and kept as a timedelta."""
+    amount = number(low, _LONGEST_SECONDS / _SECONDS[unit], f"a number of {unit}")
+
+    def read(value: object) -> timedelta:
+        units = amount(value)
+        assert isinstance(units, float)
+        return timedelta(seconds=units * _SECONDS[unit])
+
+    return read
+
+
+def flag(value: object) -> bool:
+    """Return a boolean."""
+    if value is True or value is False:
+        return value
+    raise ValueError("true or false")
+
+
+def text(value: object) -> str:
+    """Return a text of one line."""
+    if isinstance(value, str) and value.strip() and value.isprintable() and len(value) <= _TEXT_LIMIT:
+        return value
+    raise ValueError(f"a text of one line, 1 to {_TEXT_LIMIT} characters")
+
+
+def text_or_none(value: object) -> str | None:
+    """Return a text of one line; None where it is empty."""
+    return None if value == "" else text(value)
+
+
+def web_address(value: object) -> str:
+    """Return an http or https address without its last slash."""
+    if isinstance(value, str) and re.fullmatch(r"https?://[^\s/]+[^\s]*", value):
+        return value.rstrip("/")
+    raise ValueError("a web address that begins with http:// or https://")
+
+
+def one_of(*words: str) -> Reader:
+    """Return a reader of one of these words."""
+
+    def read(value: object) -> str:
+        if isinstance(value, str) and value in words:
+            return value
+        raise ValueError("one of " + ", ".join(words))
+
+    return read
+
+
+def accounts(value: object) -> tuple[AccountId, ...]:
+    """Return connected account ids, each once."""
+    if isinstance(value, list) and all(isinstance(account, str) for account in value):
+        fits = all(re.fullmatch(r"acct_\w+", account) for account in value)
+        if fits and len(set(value)) == len(value):
+            return tuple(AccountId(account) for account in value)
+    raise ValueError('a list of connected account ids such as ["acct_1AbC"], each once')
+
+
+def metadata_key(value: object) -> str:
+    """Return the name of a metadata field."""
+    # Names of up to 40 characters, no brackets. Source: https://docs.stripe.com/metadata
+    if isinstance(value, str) and re.fullmatch(r"[^\[\]\s]{1,40}", value):
+        return value
+    raise ValueError("a metadata name of 1 to 40 characters without spaces or brackets")
+
+
+# ------------------------------------------------------------------ somebody else's intents table
+
+_COLUMNS = (
+    "key",
+    "account",
+    "order_id",
+    "reference",
+    "payment",
+    "amount_minor",
+    "currency",
+    "status",
+    "refund_id",
+    "created_at",
+    "updated_at",
+    "first_sent_at",
+    "tool",
+    "team",
+    "customer_id",
+)
+
+
+def table_name(value: object) -> str:
+    """Return the name of a database table, with its schema where one is given."""
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", value):
+        return value
+    raise ValueError('the name of a table, such as "refund_requests" or "shop.refund_requests"')
+
+
+def columns(value: object) -> Mapping[str, str]:
+    """Return our column names to theirs."""
+    pairs = _pairs(value, "a section that names their column for each of ours")
+    _only(pairs, _COLUMNS, "a section whose keys are among")
+    if all(pairs.values()):
+        return pairs
+    raise ValueError("a section that names their column for each of ours, none of them empty")
+
+
+def constants(value: object) -> Mapping[str, str]:
+    """Return our column names to the one text that stands in every row."""
+    pairs = _pairs(value, "a section of texts, one for each column that is the same in every row")
+    _only(pairs, _COLUMNS, "a section whose keys are among")
+    return pairs
+
+
+def statuses(value: object) -> Mapping[str, str]:
+    """Return their status words to ours."""
+    pairs = _pairs(value, "a section that gives our word for each of their status words")
+    words = tuple(str(word) for word in IntentStatus)
+    _only(pairs.values(), words, "a section whose values are among")
+    return pairs
+
+
+def _pairs(value: object, expected: str) -> dict[str, str]:
+    if isinstance(value, Mapping) and all(isinstance(inner, str) for inner in value.values()):
+        return dict(value)
+    raise ValueError(expected)
+
+
+def _only(found: object, allowed: tuple[str, ...], expected: str) -> None:
+    assert hasattr(found, "__iter__")
+    strange = sorted(set(found) - set(allowed))
+    if strange:
+        raise ValueError(f"{expected} {', '.join(allowed)} (not {strange[0]})")
