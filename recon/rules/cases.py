@@ -1,0 +1,383 @@
+"""What becomes of a case: known cases and a result in, changes out; an operator's moves too.
+
+Never chooses an owner or a severity (rules/ownership.py does), never saves anything (doors/store/cases.py
+does).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+
+from recon.model.records.cases import JOB, Case, Change, Entry, Owner, case_id
+from recon.model.records.results import Mismatch, Result
+from recon.model.records.words import (
+    AccountId,
+    Action,
+    Actor,
+    CaseState,
+    Certainty,
+    Direction,
+    Finding,
+    Kind,
+    Resolution,
+    RunId,
+    Severity,
+    Subject,
+)
+
+Pair = tuple[AccountId, Subject]
+
+REASON_LIMIT = 2_000  # Characters of a person's reason: half a page, and it still fits one message of ours.
+
+# Resolving one of these says that the books will agree; the other kinds never vanish from the books.
+NEXT_RUN_WILL_AGREE = frozenset({Kind.MISSING, Kind.STUCK, Kind.STATUS_MISMATCH, Kind.OVERDUE})
+
+_UNDECIDED = (CaseState.OPEN, CaseState.ACKNOWLEDGED)
+_FINDING_RANK = {
+    Finding.LANDED: 3,
+    Finding.PROBABLE: 2,
+    Finding.FAILED: 1,
+    Finding.ABSENT: 1,
+    Finding.UNKNOWN: 0,
+    None: 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunStamp:
+    """What a plan needs to know of its run.
+
+    fence: of the run's lease. as_of: the time everything was judged at. overlap: how much later than it
+    happened something may become visible at the provider.
+    """
+
+    id: RunId
+    fence: int
+    as_of: datetime
+    overlap: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a run may draw conclusions from.
+
+    subjects: the (account, subject) pairs whose rows were read. complete: the accounts whose refunds were
+    read without a gap; of any other, absence proves nothing. gone: pairs whose rows no longer exist.
+    """
+
+    subjects: frozenset[Pair]
+    complete: frozenset[AccountId]
+    gone: frozenset[Pair] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """A move that this case does not allow; reason is one sentence for the person who tried."""
+
+    reason: str
+
+
+def plan(
+    result: Result, known: Iterable[Case], judged: Judged, *, run: RunStamp, now: datetime
+) -> tuple[Change, ...]:
+    """Return what this result changes: at most one change per case, in the result's order, then what cleared.
+
+    A case whose facts are as they were does not change, so the same result twice changes nothing. New
+    cases carry no owner and the lowest severity.
+    """
+    cases = {(case.account, case.subject): case for case in known}
+    seen = {(mismatch.account, mismatch.subject) for mismatch in result.mismatches}
+    moves = [
+        _seen(cases.get((each.account, each.subject)), each, judged, run=run, now=now)
+        for each in result.mismatches
+    ]
+    unsettled = _unsettled(result)
+    moves += [
+        _unseen(cases[pair], judged, run=run, now=now)
+        for pair in sorted(cases)
+        if pair not in seen and pair not in unsettled
+    ]
+    return tuple(move for move in moves if move is not None)
+
+
+def acknowledge(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
+    """Return the case with somebody at it; only an open case can be taken on."""
+    if case.state is not CaseState.OPEN:
+        return Illegal(f"Case {case.id} is {case.state}; only an open case can be acknowledged.")
+    after = replace(case, state=CaseState.ACKNOWLEDGED)
+    return _moved(case, after, Action.ACKNOWLEDGED, actor, reason, now=now, action_id=action_id)
+
+
+def resolve(
+    case: Case,
+    *,
+    code: Resolution,
+    fence: int,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    action_id: str,
+) -> Change | Illegal:
+    """Return the case settled by a person.
+
+    fence: the lease's newest at this moment, 0 where no run ever began; only a run with a greater one may
+    contradict.
+    """
+    if case.state not in {*_UNDECIDED, CaseState.ACCEPTED}:
+        return Illegal(f"Case {case.id} is {case.state}; there is nothing to resolve.")
+    after = replace(
+        _undecided(case, CaseState.RESOLVED), resolution=code, decided_fence=fence, decided_at=now
+    )
+    return _moved(case, after, Action.RESOLVED, actor, reason, now=now, action_id=action_id)
+
+
+def assign(
+    case: Case, owner: Owner, *, actor: Actor, reason: str, now: datetime, action_id: str
+) -> Change | Illegal:
+    """Return the case with the owner a person chose; rules leave it alone from now on."""
+    if case.state not in _UNDECIDED:
+        return Illegal(f"Case {case.id} is {case.state}; nobody has to answer it.")
+    if case.owner == owner and case.pinned:
+        return Illegal(f"Case {case.id} is {owner.name}'s already.")
+    after = replace(case, owner=owner, pinned=True)
+    return _moved(case, after, Action.ASSIGNED, actor, reason, now=now, action_id=action_id)
+
+
+def comment(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
+    """Return the case as it is, with a person's words beside it; any case takes a comment."""
+    return _moved(case, case, Action.COMMENTED, actor, reason, now=now, action_id=action_id)
+
+
+def weaker(new: Mismatch, old: Mismatch) -> bool:
+    """Return whether new proves less than old, so that an incomplete reading must not put it in its place.
+
+    Of one kind: less certain, a lesser finding, a refund fewer, or less money. Of two kinds: one that
+    rests more on absence than the other does.
+    """
+    if new.kind is not old.kind:
+        return _proof(new) < _proof(old)
+    return (
+        (old.certainty is Certainty.CONFIRMED and new.certainty is Certainty.PROBABLE)
+        or _FINDING_RANK[new.finding] < _FINDING_RANK[old.finding]
+        or not set(new.refund_ids) >= set(old.refund_ids)
+        or (
+            new.at_risk.currency == old.at_risk.currency
+            and new.at_risk.amount_minor < old.at_risk.amount_minor
+        )
+    )
+
+
+def _unsettled(result: Result) -> frozenset[Pair]:
+    """Return the pairs that neither disagree nor agree yet, and those whose own row was rejected."""
+    pairs = {(each.account, each.subject) for each in result.in_flight}
+    pairs |= {(each.account, Subject(f"intent:{each.intent_key}")) for each in result.healable}
+    pairs |= set(result.withheld)
+    for reject in result.rejected:
+        if reject.id is not None:
+            pairs |= {(reject.account, Subject(f"{side}:{reject.id}")) for side in ("intent", "refund")}
+    return frozenset(pairs)
+
+
+def _seen(
+    case: Case | None, mismatch: Mismatch, judged: Judged, *, run: RunStamp, now: datetime
+) -> Change | None:
+    """Return what a mismatch that this run found does to its subject's case."""
+    complete = mismatch.account in judged.complete
+    if case is None:
+        return _opened(mismatch, run=run, now=now)
+    if case.state is CaseState.CLEARED:
+        return _reopened(case, mismatch, "it had cleared", run=run, now=now)
+    if not complete and weaker(mismatch, case.mismatch):
+        return None
+    if case.state is CaseState.RESOLVED:
+        return _after_resolution(case, mismatch, complete=complete, run=run, now=now)
+    if case.state is CaseState.ACCEPTED:
+        return _after_acceptance(case, mismatch, run=run, now=now)
+    return _again(case, mismatch, run=run, now=now)
+
+
+def _opened(mismatch: Mismatch, *, run: RunStamp, now: datetime) -> Change:
+    """Return the new case of a subject that never had one."""
+    case = Case(
+        id=case_id(mismatch.account, mismatch.subject),
+        account=mismatch.account,
+        subject=mismatch.subject,
+        mismatch=mismatch,
+        state=CaseState.OPEN,
+        version=1,
+        severity=Severity.LOW,
+        owner=None,
+        opened_at=now,
+        updated_at=now,
+    )
+    entry = Entry(
+        case_id=case.id,
+        action=Action.OPENED,
+        actor=JOB,
+        at=now,
+        reason=mismatch.why,
+        from_state=None,
+        to_state=CaseState.OPEN,
+        version=1,
+        action_id=f"{run.id}:{case.id}",
+        run_id=run.id,
+    )
+    return Change(case, entry, from_version=0)
+
+
+def _again(case: Case, mismatch: Mismatch, *, run: RunStamp, now: datetime) -> Change | None:
+    """Return what new evidence does to a case that nobody has decided.
+
+    Whoever took it on stays at it while its kind stays; another kind is another question, and open again.
+    """
+    if mismatch.kind is not case.mismatch.kind:
+        after = replace(case, mismatch=mismatch, state=CaseState.OPEN)
+        reason = f"Was {case.mismatch.kind}, is {mismatch.kind}: {mismatch.why}"
+        return _by_run(case, after, Action.RECLASSIFIED, reason, run=run, now=now)
+    changed = _differences(mismatch, case.mismatch)
+    if not changed:
+        return None
+    after = replace(case, mismatch=mismatch)
+    return _by_run(case, after, Action.CHANGED, f"Other {changed}: {mismatch.why}", run=run, now=now)
+
+
+def _after_resolution(
+    case: Case, mismatch: Mismatch, *, complete: bool, run: RunStamp, now: datetime
+) -> Change | None:
+    """Return what a mismatch that is still seen does to a case that a person has resolved.
+
+    Where the resolution said that the next run will agree, only a run that began after it, and that saw
+    past it by the overlap, may contradict; a stuck intent of an account that was not read completely
+    contradicts nothing.
+    """
+    if {case.mismatch.kind, mismatch.kind} <= NEXT_RUN_WILL_AGREE:
+        assert case.decided_fence is not None
+        assert case.decided_at is not None
+        saw_past_it = run.fence > case.decided_fence and run.as_of > case.decided_at + run.overlap
+        if not saw_past_it or (mismatch.kind is Kind.STUCK and not complete):
+            return None
+        after = replace(_undecided(case, CaseState.OPEN), mismatch=mismatch)
+        reason = f"Resolved as {case.resolution}, and still seen: {mismatch.why}"
+        return _by_run(case, after, Action.REGRESSED, reason, run=run, now=now)
+    changed = _differences(mismatch, case.mismatch)
+    if not changed:
+        return None
+    return _reopened(case, mismatch, f"resolved as {case.resolution} for other {changed}", run=run, now=now)
+
+
+def _after_acceptance(case: Case, mismatch: Mismatch, *, run: RunStamp, now: datetime) -> Change | None:
+    """Return what a mismatch that is still seen does to a case that a person lives with until a date."""
+    changed = _differences(mismatch, case.mismatch)
+    if changed:
+        return _reopened(case, mismatch, f"accepted for other {changed}", run=run, now=now)
+    if case.accepted_until is not None and case.accepted_until <= run.as_of:
+        return _reopened(case, mismatch, f"accepted until {case.accepted_until:%Y-%m-%d}", run=run, now=now)
+    return None
+
+
+def _unseen(case: Case, judged: Judged, *, run: RunStamp, now: datetime) -> Change | None:
+    """Return the case cleared, if it was judged in an account read completely, or if its rows are gone."""
+    pair = (case.account, case.subject)
+    if case.state is CaseState.CLEARED or case.account not in judged.complete:
+        return None
+    if pair in judged.gone:
+        reason = f"Its rows no longer exist; it was last seen as {case.mismatch.kind}."
+    elif pair in judged.subjects:
+        reason = f"The books agree as of {run.as_of:%Y-%m-%d %H:%M:%S} UTC."
+    else:
+        return None
+    after = _undecided(case, CaseState.CLEARED)
+    return _by_run(case, after, Action.CLEARED, reason, run=run, now=now)
+
+
+def _reopened(case: Case, mismatch: Mismatch, before: str, *, run: RunStamp, now: datetime) -> Change:
+    after = replace(_undecided(case, CaseState.OPEN), mismatch=mismatch)
+    reason = f"Open again ({before}): {mismatch.why}"
+    return _by_run(case, after, Action.REOPENED, reason, run=run, now=now)
+
+
+def _undecided(case: Case, state: CaseState) -> Case:
+    """Return the case in a state that no decision holds in."""
+    return replace(
+        case,
+        state=state,
+        resolution=None,
+        decided_fence=None,
+        decided_at=None,
+        accepted_until=None,
+        snoozed_until=None,
+    )
+
+
+def _by_run(case: Case, after: Case, action: Action, reason: str, *, run: RunStamp, now: datetime) -> Change:
+    return _change(case, after, action, JOB, reason, now=now, action_id=f"{run.id}:{case.id}", run_id=run.id)
+
+
+def _moved(
+    case: Case, after: Case, action: Action, actor: Actor, reason: str, *, now: datetime, action_id: str
+) -> Change | Illegal:
+    """Return a person's change, which needs a reason."""
+    reason = reason.strip()
+    if not reason:
+        return Illegal("A reason is required: say in a sentence why.")
+    if len(reason) > REASON_LIMIT:
+        return Illegal(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} are kept.")
+    return _change(case, after, action, actor, reason, now=now, action_id=action_id)
+
+
+def _change(
+    case: Case,
+    after: Case,
+    action: Action,
+    actor: Actor,
+    reason: str,
+    *,
+    now: datetime,
+    action_id: str,
+    run_id: RunId | None = None,
+) -> Change:
+    after = replace(after, version=case.version + 1, updated_at=now)
+    entry = Entry(
+        case_id=case.id,
+        action=action,
+        actor=actor,
+        at=now,
+        reason=reason,
+        from_state=case.state,
+        to_state=after.state,
+        version=after.version,
+        action_id=action_id,
+        run_id=run_id,
+        resolution=after.resolution if action is Action.RESOLVED else None,
+    )
+    return Change(after, entry, from_version=case.version)
+
+
+def _differences(new: Mismatch, old: Mismatch) -> str:
+    """Return the names of the facts that differ, for people; empty when none does."""
+    names = (field.name for field in fields(Mismatch) if field.name != "why")
+    return ", ".join(name.replace("_", " ") for name in names if getattr(new, name) != getattr(old, name))
+
+
+_PROOF: Mapping[Kind, int] = {
+    Kind.DUPLICATE: 3,  # Both refunds are there.
+    Kind.CURRENCY_MISMATCH: 3,
+    Kind.STATUS_MISMATCH: 3,
+    Kind.OVERDUE: 3,
+    Kind.AMOUNT_MISMATCH: 3,
+    Kind.REFUND_FAILED: 2,  # No other refund is there.
+    Kind.MISSING: 1,
+    Kind.ORPHAN: 1,  # No intent is there.
+    Kind.STUCK: 1,
+}
+
+
+def _proof(mismatch: Mismatch) -> int:
+    """Return how much of a mismatch rests on what was seen, not on what was not: 3 all of it, 0 nothing."""
+    if mismatch.kind is Kind.STUCK and mismatch.finding is Finding.LANDED:
+        return 2
+    if mismatch.kind is Kind.STUCK and mismatch.finding in {Finding.UNKNOWN, None}:
+        return 0
+    if mismatch.certainty is Certainty.PROBABLE or mismatch.direction is Direction.UNDER:
+        return min(2, _PROOF[mismatch.kind])
+    return _PROOF[mismatch.kind]
