@@ -1,0 +1,188 @@
+"""The way into the database: a reading and a writing engine over SQLite or PostgreSQL.
+
+A SQLite read that turns into a write fails at once whatever the busy timeout, and a write lock taken by every
+transaction would lock readers out: so there are two engines. Never holds a transaction open by itself, and
+never shows a URL: it may hold a password.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconError
+
+BUSY_SECONDS = 30  # Longer than any write of ours; a person who waits longer has given up.
+CONNECT_SECONDS = 10  # A database that takes longer to answer is down for an hourly job.
+KINDS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+EXPECTED = "sqlite:///FILE or postgresql://USER@HOST/NAME"
+# PostgreSQL's states that say the schema is not ours: undefined column, table, function.
+SCHEMA_STATES = {"42703", "42P01", "42883"}
+# What the servers say, in words that name no host, user or password.
+PLAIN_WORDS = {
+    "password authentication failed": "it refused the user or the password",
+    "no password supplied": "it wants a password",
+    "does not exist": "it has no such database or user",
+    "connection refused": "nothing listens there",
+    "no such file or directory": "nothing listens there",
+    "could not translate host name": "the host name is unknown",
+    "name or service not known": "the host name is unknown",
+    "timeout": "it did not answer in time",
+    "database is locked": "another process keeps it locked",
+    "unable to open database file": "the file cannot be opened",
+    "readonly database": "the file cannot be written",
+    "file is not a database": "the file is no SQLite database",
+    "disk is full": "the disk is full",
+    "deadlock detected": "two writers met; one had to give way",
+}
+
+
+class Database:
+    """One database, open for reading and for writing; shared by threads, closed at the end."""
+
+    def __init__(self, reader: Engine, writer: Engine) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.dialect = writer.dialect.name
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """Return the database behind a URL; connects only when it is first used.
+
+        Raises:
+            ConfigurationError: The URL names no SQLite file and no PostgreSQL database.
+        """
+        parsed = _parse(url)
+        if parsed.get_backend_name() == "sqlite":
+            return cls(_sqlite_engine(parsed, "BEGIN"), _sqlite_engine(parsed, "BEGIN IMMEDIATE"))
+        try:
+            writer = create_engine(
+                parsed,
+                hide_parameters=True,
+                pool_pre_ping=True,
+                connect_args={
+                    "connect_timeout": CONNECT_SECONDS,
+                    "options": f"-c lock_timeout={BUSY_SECONDS}s",
+                },
+            )
+        except ImportError:
+            raise ConfigurationError(
+                "Expected the PostgreSQL driver, found none: install refund-recon[postgres]."
+            ) from None
+        # One snapshot for everything that one reading reads.
+        return cls(writer.execution_options(isolation_level="REPEATABLE READ"), writer)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Yield a connection that sees one snapshot; nothing is kept of it.
+
+        Raises:
+            DatabaseUnavailable: It cannot be reached or read now.
+            ConfigurationError: Its tables are not this version's.
+        """
+        with _plain_errors(self.dialect), self._reader.connect() as connection, connection.begin() as reading:
+            yield connection
+            reading.rollback()
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Yield a connection whose transaction commits at the end, or leaves nothing.
+
+        Raises:
+            DatabaseUnavailable: It cannot be reached or written now. Unless the connection broke while it
+                committed, nothing was written.
+            ConfigurationError: Its tables are not this version's. Nothing was written.
+        """
+        with _plain_errors(self.dialect), self._writer.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Give back every connection."""
+        self._reader.dispose()
+        self._writer.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise ConfigurationError(f"Expected a database URL ({EXPECTED}), found something else.") from None
+    backend = parsed.get_backend_name()
+    if backend in {"postgres", "postgresql"}:
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise ConfigurationError(f"Expected a database URL ({EXPECTED}), found one of the kind {backend!r}.")
+    if not parsed.database or parsed.database == ":memory:":
+        raise ConfigurationError("Expected a SQLite file (sqlite:///FILE), found a URL without one.")
+    return parsed.set(drivername="sqlite")
+
+
+def _sqlite_engine(url: URL, begin: str) -> Engine:
+    assert url.database is not None
+    try:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        # The parent is a file, or may not be written.
+        raise ConfigurationError(
+            f"Expected a folder for the SQLite database, found that it cannot be made: {error.strerror}."
+        ) from None
+    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None  # The driver begins nothing by itself.
+        for pragma in (
+            "journal_mode = WAL",  # Readers and the writer do not wait for each other.
+            "synchronous = FULL",  # What was committed survives a power cut.
+            "foreign_keys = ON",
+            "recursive_triggers = ON",  # INSERT OR REPLACE fires the delete triggers.
+            "temp_store = MEMORY",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+@contextmanager
+def _plain_errors(dialect: str) -> Iterator[None]:
+    try:
+        yield
+    except PoolTimeout:
+        # Every connection of this process is taken.
+        raise DatabaseUnavailable(f"Expected a free connection to {KINDS[dialect]}, found none.") from None
+    except DBAPIError as error:
+        plain = _plain(dialect, error)
+        if plain is None:
+            raise
+        raise plain from None
+
+
+def _plain(dialect: str, error: DBAPIError) -> ReconError | None:
+    """Return what to tell a person, without host, user or password; None for a bug of ours."""
+    said = str(error.orig).lower()
+    state = getattr(error.orig, "sqlstate", None)
+    kind = KINDS[dialect]
+    if state in SCHEMA_STATES or "no such table" in said or "no such column" in said:
+        return ConfigurationError(f"Expected recon's tables in {kind}, found others: run recon db upgrade.")
+    if type(error).__name__ not in {"OperationalError", "InterfaceError", "DatabaseError"}:
+        return None
+    reason = next(
+        (words for sign, words in PLAIN_WORDS.items() if sign in said), "it broke the connection off"
+    )
+    return DatabaseUnavailable(f"Expected {kind} to answer, found that {reason}.")

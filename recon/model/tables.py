@@ -1,0 +1,364 @@
+"""The database's tables, the same on SQLite and PostgreSQL.
+
+Times are integer microseconds since 1970 in UTC, money is integer minor units, a closed vocabulary is its
+word, and what has no columns of its own is JSON text with sorted keys. Triggers, which Core cannot express,
+are in doors/store/triggers.py. Never reads or writes a row.
+"""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    false,
+)
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """Return an aware time as the integer the database holds."""
+    assert at.tzinfo is not None, f"expected an aware time, found the naive {at}"
+    return (at - EPOCH) // MICROSECOND
+
+
+def instant(value: int) -> datetime:
+    """Return the aware UTC time that the database's integer stands for."""
+    return EPOCH + timedelta(microseconds=value)
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware time as integer microseconds UTC, because SQLite has no times and drops their offset."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002 -- SQLAlchemy's
+        """Return the integer; a naive time is a bug."""
+        return None if value is None else microseconds(value)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's
+        """Return the aware UTC time."""
+        return None if value is None else instant(value)
+
+
+class Document(TypeDecorator[object]):
+    """JSON as text with sorted keys, so that equal documents are equal texts on both databases."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:  # noqa: ARG002 -- SQLAlchemy's
+        """Return the text."""
+        return None if value is None else canonical(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002 -- SQLAlchemy's
+        """Return what the text says."""
+        return None if value is None else json.loads(value)
+
+
+def canonical(value: object) -> str:
+    """Return the one JSON text of a value: sorted keys, no spaces, finite numbers."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+# SQLite counts only an INTEGER PRIMARY KEY up by itself.
+COUNTER = BigInteger().with_variant(Integer, "sqlite")
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+# One row per business intent. Source: the guarded tool, the company's own code, or a mapped foreign table.
+intents = Table(
+    "intents",
+    metadata,
+    Column("account", Text, nullable=False),  # "" is the platform's own.
+    Column("key", Text, nullable=False),
+    Column("order_id", Text),
+    Column("reference", Text),
+    Column("payment", Text),  # A PaymentIntent or charge id.
+    Column("amount_minor", BigInteger, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("refund_id", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("first_sent_at", Instant),
+    Column("tool", Text),
+    Column("team", Text),
+    Column("customer_id", Text),
+    # Copied from a foreign table: never healed.
+    Column("mapped", Boolean, nullable=False, server_default=false()),
+    PrimaryKeyConstraint("account", "key"),
+    Index(None, "account", "payment"),
+    Index(None, "account", "order_id"),
+    Index(None, "account", "refund_id"),
+)
+
+# The mirror: one row per refund at the provider. Source: Stripe /v1/refunds and events.
+refunds = Table(
+    "refunds",
+    metadata,
+    Column("account", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("payment_intent", Text),
+    Column("charge", Text),
+    Column("amount_minor", BigInteger, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("intent_key", Text),
+    Column("request_key", Text),
+    Column("operator_key", Text),
+    Column("system", Boolean, nullable=False),
+    Column("reason", Text),
+    Column("failure_reason", Text),
+    Column("pending_reason", Text),
+    PrimaryKeyConstraint("account", "id"),
+    Index(None, "account", "payment_intent"),
+    Index(None, "account", "charge"),
+    Index(None, "account", "intent_key"),
+    Index(None, "account", "request_key"),
+    Index(None, "account", "operator_key"),
+)
+
+# What changed in the two tables above, written by their triggers, whoever changed them: the ties of each row
+# as it was and as it is. Numbered in the order of commits: by id on SQLite, by transaction on PostgreSQL.
+touches = Table(
+    "touches",
+    metadata,
+    Column("id", COUNTER, primary_key=True, autoincrement=True),
+    Column("xact", BigInteger, index=True),  # None on SQLite.
+    Column("account", Text, nullable=False),
+    Column("intent_key", Text),  # Of an intent its own, of a refund the one its metadata names.
+    Column("request_key", Text),
+    Column("operator_key", Text),
+    Column("refund_id", Text),  # Of a refund its own, of an intent the one it recorded.
+    Column("payment", Text),  # Of a refund its PaymentIntent.
+    Column("charge", Text),
+    Column("order_id", Text),
+    sqlite_autoincrement=True,  # A pruned number never comes back.
+)
+
+# What the mirror knows of each account at the provider.
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("livemode", Boolean),  # None before the first pull.
+    Column("covered_from", Instant),
+    Column("watermark_at", Instant),
+    Column("relist_at", Instant),  # Where the rolling re-list goes on; None before its first slice.
+)
+
+# One row per pass of the job that saved something.
+runs = Table(
+    "runs",
+    metadata,
+    Column("number", COUNTER, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("fence", BigInteger, nullable=False),
+    Column("started_at", Instant, nullable=False),
+    Column("finished_at", Instant, nullable=False),
+    Column("as_of", Instant, nullable=False),
+    Column("verdict", Text, nullable=False, index=True),
+    Column("mark", BigInteger, nullable=False),
+    Column("policy_digest", Text, nullable=False),
+    Column("full", Boolean, nullable=False),
+    Column("counts", Document, nullable=False),
+    Column("at_risk", Document, nullable=False),
+    Column("opened", BigInteger, nullable=False),
+    Column("cleared", BigInteger, nullable=False),
+    Column("healed", BigInteger, nullable=False),
+    Column("heads_digest", Text),
+    sqlite_autoincrement=True,
+)
+
+# What each run read of each account.
+run_accounts = Table(
+    "run_accounts",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), nullable=False),
+    Column("account", Text, nullable=False),
+    Column("from_at", Instant, nullable=False),
+    Column("to_at", Instant, nullable=False),
+    Column("complete", Boolean, nullable=False),
+    Column("pages", BigInteger, nullable=False),
+    Column("refunds", BigInteger, nullable=False),
+    Column("changed", BigInteger, nullable=False),
+    Column("error", Text),
+    PrimaryKeyConstraint("run_id", "account"),
+)
+
+# When a subject must be judged again although no row of it changes.
+due = Table(
+    "due",
+    metadata,
+    Column("account", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("at", Instant, nullable=False, index=True),
+    PrimaryKeyConstraint("account", "subject"),
+)
+
+# The rows that cannot be judged as things stand, of the latest run that read each.
+rejects = Table(
+    "rejects",
+    metadata,
+    Column("number", COUNTER, primary_key=True, autoincrement=True),
+    Column("source", Text, nullable=False, index=True),
+    Column("row", BigInteger, nullable=False),
+    Column("account", Text, nullable=False),
+    Column("id", Text),  # A refund id or an intent key, when the row has one.
+    Column("reason", Text, nullable=False),
+    Column("names", Document, nullable=False),
+    Index(None, "account", "id"),
+)
+
+# One row per subject that ever had a mismatch. Only doors/store/cases.py writes it.
+cases = Table(
+    "cases",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("certainty", Text, nullable=False),
+    Column("finding", Text),
+    Column("state", Text, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("head", Text, nullable=False),  # The hash of its latest entry.
+    Column("waiting", Boolean, nullable=False),  # Open or acknowledged: somebody must still act.
+    Column("rank", Integer, nullable=False),  # Of its severity: 0 is low, 3 critical.
+    Column("owner_name", Text),
+    Column("owner_target", Text),
+    Column("owner_rule", Text),
+    Column("pinned", Boolean, nullable=False),
+    Column("snoozed_until", Instant),
+    Column("accepted_until", Instant),
+    Column("at_risk_minor", BigInteger, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("since", Instant, nullable=False),
+    Column("opened_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("intent_key", Text),
+    Column("order_id", Text, index=True),
+    Column("customer_id", Text, index=True),
+    Column("payment", Text, index=True),
+    Column("tool", Text),
+    Column("team", Text),
+    Column("decided_fence", BigInteger),
+    Column("decided_at", Instant),
+    Column("resolution", Text),
+    Column("mismatch", Document, nullable=False),  # The latest evidence, whole.
+    UniqueConstraint("account", "subject"),
+    Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, read backwards.
+    Index(None, "state", "decided_at"),  # What each run must look at.
+    Index(None, "owner_target", "kind", "rank"),  # The threads.
+)
+
+# Why each case moved: append-only by triggers, a chain of hashes per topic, which is a case id.
+entries = Table(
+    "entries",
+    metadata,
+    Column("topic", Text, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("from_state", Text),
+    Column("to_state", Text, nullable=False),
+    Column("action_id", Text, nullable=False, unique=True),
+    Column("run_id", Text),
+    Column("resolution", Text),
+    Column("previous_hash", Text, nullable=False),  # "" for the first.
+    Column("hash", Text, nullable=False),
+    PrimaryKeyConstraint("topic", "version"),
+    sqlite_with_rowid=False,  # INSERT OR REPLACE could replace by row number.
+)
+
+# One row per Slack root message.
+threads = Table(
+    "threads",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("target", Text, nullable=False),
+    Column("channel", Text),
+    Column("root_ts", Text),
+)
+
+# The outbox: one row per message to somebody.
+notices = Table(
+    "notices",
+    metadata,
+    Column("id", COUNTER, primary_key=True, autoincrement=True),
+    Column("dedupe_key", Text, nullable=False, unique=True),
+    Column("delivery_id", Text, nullable=False, unique=True),
+    Column("thread_key", Text, ForeignKey("threads.key"), nullable=False, index=True),
+    Column("target", Text, nullable=False),
+    Column("verb", Text, nullable=False),
+    Column("message", Document, nullable=False),
+    Column("case_ids", Document, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("next_at", Instant, nullable=False),
+    Column("run_id", Text),
+    Column("attempts", BigInteger, nullable=False),
+    Column("misses", BigInteger, nullable=False),
+    Column("claimed_by", Text),
+    Column("claimed_until", Instant),
+    Column("first_sent_at", Instant),
+    Column("sent_at", Instant),
+    Column("channel", Text),
+    Column("ts", Text),
+    Column("error", Text),
+    Index(None, "state", "next_at"),
+    sqlite_autoincrement=True,
+)
+
+# Which cases a message speaks of.
+notice_cases = Table(
+    "notice_cases",
+    metadata,
+    Column("case_id", Text, nullable=False),
+    Column("notice_id", COUNTER, ForeignKey("notices.id"), nullable=False),
+    PrimaryKeyConstraint("case_id", "notice_id"),
+)
+
+# The right to write, one row per job.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+)
+
+# Who may use the desk.
+operators = Table(
+    "operators",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("active", Boolean, nullable=False),
+)

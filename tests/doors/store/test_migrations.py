@@ -1,0 +1,60 @@
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+
+from recon.doors.store import migrations
+from recon.doors.store.engines import Database
+from recon.model.errors import ConfigurationError
+from recon.model.tables import metadata
+
+
+def test_an_upgrade_makes_exactly_the_tables_of_the_model(database: Database) -> None:
+    with database.read() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "compare_server_default": True}
+        )
+
+        assert compare_metadata(context, metadata) == []
+
+
+def test_an_upgrade_of_an_empty_database_can_be_repeated(empty_database_url: str) -> None:
+    with Database.open(empty_database_url) as database:
+        assert migrations.current(database) is None
+
+        migrations.upgrade(database)
+        migrations.upgrade(database)
+        migrations.check(database)
+
+        assert migrations.current(database) == migrations.head()
+        assert migrations.missing_triggers(database) == ()
+
+
+def test_a_database_behind_is_refused_with_the_command_that_helps(empty_database_url: str) -> None:
+    with (
+        Database.open(empty_database_url) as database,
+        pytest.raises(ConfigurationError, match="found none: run recon db upgrade"),
+    ):
+        migrations.check(database)
+
+
+def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    with pytest.raises(ConfigurationError, match=r"found 9999.*newer version"):
+        migrations.upgrade(database)
+
+
+def test_a_dropped_trigger_is_named_and_an_upgrade_makes_it_anew(database: Database) -> None:
+    on_table = " ON entries" if database.dialect == "postgresql" else ""
+    with database.write() as connection:
+        connection.execute(text(f"DROP TRIGGER entries_kept{on_table}"))
+
+    assert migrations.missing_triggers(database) == ("entries_kept",)
+    with pytest.raises(ConfigurationError, match="entries_kept"):
+        migrations.check(database)
+
+    migrations.upgrade(database)
+
+    assert migrations.missing_triggers(database) == ()
