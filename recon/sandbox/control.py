@@ -1,0 +1,275 @@
+"""The control calls: what a test, the demo or a fire drill tells the street to do, and what it asks it.
+
+Wrong input is a 400 that says what was expected.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from recon.sandbox import faults, objects, provider
+from recon.sandbox.errors import ProviderError
+from recon.sandbox.provider import Origin, Payment, Refund, Wish
+from recon.sandbox.slack import Message
+from recon.sandbox.world import Room, World
+
+_MISSING = object()
+_CURRENCY = re.compile(r"[a-z]{3}")
+
+
+class WrongInputError(ValueError):
+    """A control call that does not say what it should; the message says what was expected."""
+
+
+def routes(room: Room) -> list[Route]:
+    """The control paths over the world in that room."""
+
+    def route(path: str, method: str, act: Callable[[World, Mapping[str, Any]], object]) -> Route:
+        return Route(f"/_sandbox/{path}", _endpoint(room, act), methods=[method])
+
+    def reset(_world: World, _sent: Mapping[str, Any]) -> object:
+        room.reset()
+        return {"ok": True}
+
+    return [
+        route("payments", "POST", _add_payment),
+        route("payments", "GET", lambda world, _: [_payment(p) for p in world.provider.payments()]),
+        route("faults", "POST", _arm),
+        route("faults", "GET", lambda world, _: world.faults.shown()),
+        route("clock", "POST", _move_clock),
+        route("clock", "GET", lambda world, _: {"now": world.clock.iso()}),
+        route("refunds", "POST", _add_refund),
+        route("refunds/{id}", "POST", _change_refund),
+        route("requests", "GET", lambda world, _: [seen.shown() for seen in world.requests]),
+        route("messages", "GET", lambda world, _: [_message(world, m) for m in world.slack.messages()]),
+        route("slack", "POST", _set_up_slack),
+        route("reset", "POST", reset),
+    ]
+
+
+def _endpoint(
+    room: Room, act: Callable[[World, Mapping[str, Any]], object]
+) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            sent = await _sent(request)
+            world = room.world
+            world.now()
+            return JSONResponse(act(world, sent))
+        except (ValueError, ProviderError) as refusal:
+            return JSONResponse({"error": str(refusal)}, status_code=400)
+
+    return endpoint
+
+
+async def _sent(request: Request) -> Mapping[str, Any]:
+    body = await request.body()
+    try:
+        sent = json.loads(body) if body.strip() else {}
+    except ValueError:
+        raise WrongInputError(
+            "expected a JSON object as the body, found something that is not JSON"
+        ) from None
+    if not isinstance(sent, dict):
+        raise WrongInputError(f"expected a JSON object as the body, found {type(sent).__name__}")
+    return {**sent, **request.path_params}
+
+
+def _add_payment(world: World, sent: Mapping[str, Any]) -> object:
+    found = _text(sent, "id")
+    charge_only = found.startswith(("ch_", "py_"))
+    payment = Payment(
+        intent=None if charge_only else found,
+        charge=found if charge_only else _text(sent, "charge", provider.charge_for(found)),
+        account=_text(sent, "account", ""),
+        amount_minor=_amount(sent),
+        currency=_currency(sent),
+        created=int(_moment(sent, "created_at", world.clock.now())),
+        customer=_optional(sent, "customer"),
+        refund_status=_status(sent, "refund_status", "succeeded"),
+        disputed=_flag(sent, "disputed", default=False),
+    )
+    world.provider.add_payment(payment)
+    return _payment(payment)
+
+
+def _add_refund(world: World, sent: Mapping[str, Any]) -> object:
+    payment = _known_payment(world, sent)
+    metadata = sent.get("metadata") or {}
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise WrongInputError(f'expected "metadata" with texts as values, found {metadata!r}')
+    wish = Wish(
+        amount_minor=None if sent.get("amount") is None else _amount(sent),
+        reason=_optional(sent, "reason"),
+        metadata=dict(metadata),
+        status=None if sent.get("status") is None else _status(sent, "status", ""),
+    )
+    moment = _moment(sent, "created_at", world.clock.now())
+    return objects.refund(world.provider.refund(payment, wish, origin=Origin(), now=moment))
+
+
+def _change_refund(world: World, sent: Mapping[str, Any]) -> object:
+    refund = _known_refund(world, sent)
+    status = _status(sent, "status", "")
+    reason = _optional(sent, "failure_reason")
+    world.provider.change(refund, status, reason, origin=Origin(), now=world.clock.now())
+    return objects.refund(refund)
+
+
+def _arm(world: World, sent: Mapping[str, Any]) -> object:
+    fault = faults.read(sent)
+    world.faults.arm(fault)
+    return fault.shown()
+
+
+def _move_clock(world: World, sent: Mapping[str, Any]) -> object:
+    if "advance_s" not in sent and "now" not in sent:
+        raise WrongInputError('expected "advance_s" in seconds, or "now" as an ISO 8601 time')
+    if "now" in sent:
+        world.clock.set(datetime.fromtimestamp(_moment(sent, "now", 0.0), UTC))
+    seconds = sent.get("advance_s", 0)
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool):
+        raise WrongInputError(f'expected "advance_s" to be a number of seconds, found {seconds!r}')
+    world.clock.advance(seconds)
+    world.now()
+    return {"now": world.clock.iso()}
+
+
+def _set_up_slack(world: World, sent: Mapping[str, Any]) -> object:
+    slack = world.slack
+    slack.rate_limited = _flag(sent, "rate_limit", default=slack.rate_limited)
+    slack.names_anywhere = _flag(sent, "names_anywhere", default=slack.names_anywhere)
+    slack.open = _flag(sent, "open", default=slack.open)
+    for channel in _records(sent, "channels"):
+        slack.declare(
+            _text(channel, "name").removeprefix("#"),
+            found=_optional(channel, "id"),
+            member=_flag(channel, "member", default=True),
+            archived=_flag(channel, "archived", default=False),
+        )
+    for user in _records(sent, "users"):
+        slack.add_user(_text(user, "email"), found=_optional(user, "id"), name=_optional(user, "name"))
+    for group in _records(sent, "usergroups"):
+        handle = _text(group, "handle")
+        slack.usergroups.append(
+            {"id": _text(group, "id"), "handle": handle, "name": _text(group, "name", handle)}
+        )
+    return {"rate_limit": slack.rate_limited, "names_anywhere": slack.names_anywhere, "open": slack.open}
+
+
+def _payment(payment: Payment) -> dict[str, Any]:
+    return {
+        "id": payment.intent or payment.charge,
+        "payment_intent": payment.intent,
+        "charge": payment.charge,
+        "account": payment.account,
+        "amount": payment.amount_minor,
+        "amount_refunded": payment.refunded_minor,
+        "currency": payment.currency,
+    }
+
+
+def _message(world: World, message: Message) -> dict[str, Any]:
+    channel = world.slack.channels[message.channel]
+    return {
+        "channel": channel.id,
+        "channel_name": channel.name,
+        "ts": message.ts,
+        "thread_ts": message.thread_ts,
+        "text": message.text,
+        "blocks": message.blocks,
+        "metadata": message.metadata,
+        "edited": message.edited_ts is not None,
+        "edits": message.edits,
+    }
+
+
+def _known_payment(world: World, sent: Mapping[str, Any]) -> Payment:
+    name = _text(sent, "payment")
+    account = _optional(sent, "account")
+    found = [p for p in world.provider.find_payments(name) if account is None or p.account == account]
+    if len(found) != 1:
+        where = "" if account is None else f" in account {account!r}"
+        raise WrongInputError(f"expected one payment {name!r}{where}, found {len(found)}; say which account")
+    return found[0]
+
+
+def _known_refund(world: World, sent: Mapping[str, Any]) -> Refund:
+    found = world.provider.find_refunds(sent["id"])
+    if len(found) != 1:
+        raise WrongInputError(f"expected one refund {sent['id']!r}, found {len(found)}")
+    return found[0]
+
+
+def _text(sent: Mapping[str, Any], name: str, default: object = _MISSING) -> str:
+    found = sent.get(name)
+    if found is None and isinstance(default, str):
+        return default
+    if not isinstance(found, str) or (found == "" and default is _MISSING):
+        raise WrongInputError(f'expected "{name}" to be a text, found {found!r}')
+    return found
+
+
+def _optional(sent: Mapping[str, Any], name: str) -> str | None:
+    return None if sent.get(name) is None else _text(sent, name)
+
+
+def _amount(sent: Mapping[str, Any]) -> int:
+    found = sent.get("amount")
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise WrongInputError(f'expected "amount" to be whole minor units from 1, found {found!r}')
+    return found
+
+
+def _currency(sent: Mapping[str, Any]) -> str:
+    found = _text(sent, "currency").lower()
+    if not _CURRENCY.fullmatch(found):
+        raise WrongInputError(f'expected "currency" to be three letters, found {found!r}')
+    return found
+
+
+def _status(sent: Mapping[str, Any], name: str, default: str) -> str:
+    found = _text(sent, name, default or _MISSING)
+    if found not in provider.STATUSES:
+        known = ", ".join(sorted(provider.STATUSES))
+        raise WrongInputError(f'expected "{name}" to be one of {known}, found {found!r}')
+    return found
+
+
+def _flag(sent: Mapping[str, Any], name: str, *, default: bool) -> bool:
+    found = sent.get(name, default)
+    if not isinstance(found, bool):
+        raise WrongInputError(f'expected "{name}" to be true or false, found {found!r}')
+    return found
+
+
+def _moment(sent: Mapping[str, Any], name: str, default: float) -> float:
+    found = sent.get(name)
+    if found is None:
+        return default
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return float(found)
+    try:
+        moment = datetime.fromisoformat(str(found))
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise WrongInputError(
+            f'expected "{name}" as an ISO 8601 time with its offset, or seconds, found {found!r}'
+        )
+    return moment.timestamp()
+
+
+def _records(sent: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = sent.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise WrongInputError(f'expected "{name}" to be a list of objects, found {found!r}')
+    return found

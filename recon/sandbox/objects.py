@@ -1,0 +1,221 @@
+"""The provider's objects as JSON, in the shape of its newest API version.
+
+Source: https://docs.stripe.com/api/refunds/object and recorded answers; keys that have no value are null or
+absent exactly where the provider's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from recon.sandbox import errors
+
+if TYPE_CHECKING:
+    # provider builds its events from these objects, and they are made of its records.
+    from recon.sandbox.provider import Event, Payment, Refund
+
+API_VERSION = "2026-10-28.endive"
+# A charge shows at most this many of its refunds.
+_REFUNDS_SHOWN = 10
+
+
+def refund(item: Refund) -> dict[str, Any]:
+    """A refund; it has no `livemode` and no time of its last change, as the provider's has none."""
+    tail = item.id.partition("_")[2]
+    shown: dict[str, Any] = {
+        "id": item.id,
+        "object": "refund",
+        "amount": item.amount_minor,
+        "balance_transaction": f"txn_{tail}" if item.status == "succeeded" else None,
+        "charge": item.payment.charge,
+        "created": item.created,
+        "currency": item.payment.currency,
+        "customer": item.payment.customer,
+        "customer_account": None,
+        "destination_details": {
+            "card": {
+                "reference_status": "pending",
+                "reference_type": "acquirer_reference_number",
+                "type": "refund",
+            },
+            "type": "card",
+        },
+        "metadata": dict(item.metadata),
+        "payment_intent": item.payment.intent,
+        "payment_method": f"pm_{item.payment.charge.partition('_')[2]}",
+        "reason": item.reason,
+        "receipt_number": None,
+        "source_transfer_reversal": None,
+        "status": item.status,
+        "transfer_reversal": None,
+    }
+    if item.status == "failed":
+        shown["failure_balance_transaction"] = f"txn_{tail}f"
+        shown["failure_reason"] = item.failure_reason
+    if item.pending_reason is not None:
+        shown["pending_reason"] = item.pending_reason
+    if item.status == "requires_action":
+        shown["next_action"] = {
+            "type": "display_details",
+            "display_details": {
+                "email_sent": {"email_sent_at": item.created, "email_sent_to": "customer@example.com"},
+                "expires_at": item.created + 45 * 86_400,
+            },
+        }
+    return shown
+
+
+def charge(item: Payment, *, live: bool = False) -> dict[str, Any]:
+    """A captured charge; its refunds come only when expanded."""
+    return {
+        "id": item.charge,
+        "object": "charge",
+        "amount": item.amount_minor,
+        "amount_captured": item.amount_minor,
+        "amount_refunded": item.refunded_minor,
+        "application": None,
+        "application_fee": None,
+        "application_fee_amount": None,
+        "balance_transaction": f"txn_{item.charge.partition('_')[2]}",
+        "captured": True,
+        "created": item.created,
+        "currency": item.currency,
+        "customer": item.customer,
+        "description": None,
+        "dispute": f"du_{item.charge.partition('_')[2]}" if item.disputed else None,
+        "disputed": item.disputed,
+        "failure_code": None,
+        "failure_message": None,
+        "livemode": live,
+        "metadata": {},
+        "paid": True,
+        "payment_intent": item.intent,
+        "payment_method": f"pm_{item.charge.partition('_')[2]}",
+        "receipt_email": None,
+        "receipt_number": None,
+        "refunded": item.refunded_minor >= item.amount_minor,
+        "status": "succeeded",
+        "transfer_data": None,
+        "transfer_group": None,
+    }
+
+
+def payment_intent(item: Payment, *, live: bool = False) -> dict[str, Any]:
+    """A PaymentIntent whose money has been captured."""
+    return {
+        "id": item.intent,
+        "object": "payment_intent",
+        "amount": item.amount_minor,
+        "amount_capturable": 0,
+        "amount_received": item.amount_minor,
+        "application": None,
+        "canceled_at": None,
+        "cancellation_reason": None,
+        "capture_method": "automatic_async",
+        "confirmation_method": "automatic",
+        "created": item.created,
+        "currency": item.currency,
+        "customer": item.customer,
+        "description": None,
+        "last_payment_error": None,
+        "latest_charge": item.charge,
+        "livemode": live,
+        "metadata": {},
+        "next_action": None,
+        "payment_method": f"pm_{item.charge.partition('_')[2]}",
+        "payment_method_types": ["card"],
+        "receipt_email": None,
+        "status": "succeeded",
+        "transfer_data": None,
+        "transfer_group": None,
+    }
+
+
+def event(item: Event, *, live: bool) -> dict[str, Any]:
+    """An event with the snapshot it carries."""
+    return {
+        "id": item.id,
+        "object": "event",
+        "api_version": API_VERSION,
+        "created": item.place[0],
+        "data": item.body["data"],
+        "livemode": live,
+        "pending_webhooks": 0,
+        "request": item.body["request"],
+        "type": item.type,
+    }
+
+
+def account(name: str) -> dict[str, Any]:
+    """The account that the API key, or the account header, speaks for."""
+    return {
+        "id": name or "acct_1SandboxPlatform",
+        "object": "account",
+        "business_type": None,
+        "charges_enabled": True,
+        "country": "US",
+        "default_currency": "usd",
+        "details_submitted": True,
+        "email": "owner@example.com",
+        "metadata": {},
+        "payouts_enabled": True,
+        "settings": {"dashboard": {"display_name": "Sandbox", "timezone": "Etc/UTC"}},
+        "type": "standard",
+    }
+
+
+def listing(url: str, data: Iterable[dict[str, Any]], *, more: bool) -> dict[str, Any]:
+    """One page of a list."""
+    return {"object": "list", "data": list(data), "has_more": more, "url": url}
+
+
+def expanded_refund(item: Refund, wanted: Iterable[str], *, live: bool) -> dict[str, Any]:
+    """A refund with its charge or PaymentIntent in place of the id, where asked for."""
+    shown = refund(item)
+    for path in wanted:
+        head, _, rest = path.partition(".")
+        deeper = (rest,) if rest else ()
+        if head == "charge":
+            shown["charge"] = expanded_charge(item.payment, deeper, live=live)
+        elif head == "payment_intent":
+            if item.payment.intent is not None:
+                shown["payment_intent"] = expanded_payment_intent(item.payment, deeper, live=live)
+        else:
+            raise not_expandable(path)
+    return shown
+
+
+def expanded_charge(item: Payment, wanted: Iterable[str], *, live: bool) -> dict[str, Any]:
+    """A charge with its refunds or PaymentIntent, where asked for."""
+    shown = charge(item, live=live)
+    for path in wanted:
+        if path == "refunds":
+            newest = sorted((r for r in item.refunds if r.appeared), key=lambda r: r.place, reverse=True)
+            shown["refunds"] = listing(
+                f"/v1/charges/{item.charge}/refunds",
+                (refund(r) for r in newest[:_REFUNDS_SHOWN]),
+                more=len(newest) > _REFUNDS_SHOWN,
+            )
+        elif path == "payment_intent":
+            if item.intent is not None:
+                shown["payment_intent"] = payment_intent(item, live=live)
+        else:
+            raise not_expandable(path)
+    return shown
+
+
+def expanded_payment_intent(item: Payment, wanted: Iterable[str], *, live: bool) -> dict[str, Any]:
+    """A PaymentIntent with its charge in place of the id, where asked for."""
+    shown = payment_intent(item, live=live)
+    for path in wanted:
+        head, _, rest = path.partition(".")
+        if head != "latest_charge":
+            raise not_expandable(path)
+        shown["latest_charge"] = expanded_charge(item, (rest,) if rest else (), live=live)
+    return shown
+
+
+def not_expandable(path: str) -> errors.ProviderError:
+    """The property does not exist, or is not an id."""
+    return errors.ProviderError(f"This property cannot be expanded ({path}).", param="expand")

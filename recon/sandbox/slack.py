@@ -1,0 +1,257 @@
+"""A Slack workspace: channels, messages with their threads and edits, people and groups.
+
+A state machine in memory that knows nothing of HTTP. Channels exist from their first use, so that nothing
+need be set up; people do too, except in the domain `invalid`, where nobody ever is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+TEAM = "T0SANDBOX"
+BOT_USER = "U0RECONBOT"
+BOT = "B0RECONBOT"
+APP = "A0RECON"
+BOT_NAME = "recon"
+
+# One message a second and channel: https://docs.slack.dev/apis/web-api/rate-limits.
+CHANNEL_PAUSE_S = 1.0
+
+_ID = re.compile(r"[CGDUW][A-Z0-9]+")
+_NAME = re.compile(r"[^\s#@,]{1,80}")
+
+
+class SlackError(Exception):
+    """A refusal in Slack's words: its `error` code, and the messages that explain it."""
+
+    def __init__(
+        self, code: str, *, messages: tuple[str, ...] = (), retry_after_s: int | None = None
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.messages = messages
+        self.retry_after_s = retry_after_s
+
+
+@dataclass(slots=True)
+class Message:
+    """One message as it stands; `edits` are its former versions, oldest first."""
+
+    channel: str
+    ts: str
+    text: str
+    blocks: list[dict[str, Any]]
+    metadata: dict[str, Any] | None
+    thread_ts: str | None
+    username: str | None = None
+    icon: str | None = None
+    edited_ts: str | None = None
+    edits: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Channel:
+    """One channel, or the direct messages with one person."""
+
+    id: str
+    name: str
+    member: bool = True
+    archived: bool = False
+    messages: dict[str, Message] = field(default_factory=dict)
+    posted_at: float | None = None
+
+    def roots(self) -> list[Message]:
+        """The messages that are no replies, oldest first."""
+        return [m for m in self.messages.values() if m.thread_ts is None]
+
+    def replies(self, root: str) -> list[Message]:
+        """The replies in one thread, oldest first."""
+        return [m for m in self.messages.values() if m.thread_ts == root]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message that is to be posted, or to stand in another's place."""
+
+    text: str
+    blocks: list[dict[str, Any]]
+    metadata: dict[str, Any] | None = None
+    thread_ts: str | None = None
+    username: str | None = None
+    icon: str | None = None
+
+
+class Workspace:
+    """Everything in one workspace."""
+
+    def __init__(self) -> None:
+        self.rate_limited = True
+        # Slack takes a channel's name for posting only; we forgive one elsewhere, unless told not to.
+        self.names_anywhere = True
+        # Whether an unknown channel comes to be on its first use.
+        self.open = True
+        self.channels: dict[str, Channel] = {}
+        self.users: dict[str, dict[str, Any]] = {}
+        self.usergroups: list[dict[str, Any]] = []
+        self._last_ts = 0
+
+    def declare(
+        self, name: str, *, found: str | None = None, member: bool = True, archived: bool = False
+    ) -> Channel:
+        """A channel as somebody set it up, in place of one of that name."""
+        known = self.find(found or name)
+        channel = known or Channel(found or channel_id(name), name)
+        channel.member, channel.archived, channel.name = member, archived, name
+        self.channels[channel.id] = channel
+        return channel
+
+    def find(self, asked: str) -> Channel | None:
+        """The known channel of that id or name, or None."""
+        bare = asked.removeprefix("#")
+        return self.channels.get(asked) or next((c for c in self.channels.values() if c.name == bare), None)
+
+    def channel(self, asked: str, *, posting: bool = False) -> Channel:
+        """The channel of that id or name.
+
+        Raises:
+            SlackError: there is none, or not for us. Nothing changed.
+        """
+        by_id = _ID.fullmatch(asked) is not None
+        if not by_id and not posting and not self.names_anywhere:
+            raise SlackError("channel_not_found")
+        channel = self.find(asked)
+        if channel is None and self.open and (by_id or _NAME.fullmatch(asked.removeprefix("#"))):
+            channel = self._create(asked, by_id=by_id)
+        if channel is None:
+            raise SlackError("channel_not_found")
+        if not channel.member:
+            raise SlackError("not_in_channel")
+        return channel
+
+    def post(self, channel: Channel, draft: Draft, *, now: float) -> Message:
+        """Post a message.
+
+        Raises:
+            SlackError: archived, too soon after the last, or a thread that is not there. Nothing was posted.
+        """
+        if channel.archived:
+            raise SlackError("is_archived")
+        if draft.thread_ts is not None and draft.thread_ts not in channel.messages:
+            raise SlackError("thread_not_found")
+        waited = CHANNEL_PAUSE_S if channel.posted_at is None else now - channel.posted_at
+        if self.rate_limited and 0 <= waited < CHANNEL_PAUSE_S:
+            raise SlackError("ratelimited", retry_after_s=1)
+        channel.posted_at = now
+        thread = None
+        if draft.thread_ts is not None:
+            thread = channel.messages[draft.thread_ts].thread_ts or draft.thread_ts
+        message = Message(
+            channel=channel.id,
+            ts=self._next_ts(now),
+            text=draft.text,
+            blocks=draft.blocks,
+            metadata=draft.metadata,
+            thread_ts=thread,
+            username=draft.username,
+            icon=draft.icon,
+        )
+        channel.messages[message.ts] = message
+        return message
+
+    def update(self, channel: Channel, ts: str, draft: Draft, *, now: float) -> Message:
+        """Put a draft in the place of a message; blocks that it lacks are gone, metadata that it lacks stays.
+
+        Raises:
+            SlackError: there is no such message. Nothing changed.
+        """
+        message = channel.messages.get(ts)
+        if message is None:
+            raise SlackError("message_not_found")
+        message.edits.append(
+            {
+                "ts": message.edited_ts or message.ts,
+                "text": message.text,
+                "blocks": message.blocks,
+                "metadata": message.metadata,
+            }
+        )
+        message.text, message.blocks = draft.text, draft.blocks
+        if draft.metadata is not None:
+            message.metadata = draft.metadata or None
+        message.edited_ts = self._next_ts(now)
+        return message
+
+    def user_by_email(self, email: str) -> dict[str, Any]:
+        """The person with that address.
+
+        Raises:
+            SlackError: nobody has it.
+        """
+        known = self.users.get(email.lower())
+        if known is not None:
+            return known
+        local, at, domain = email.partition("@")
+        if not at or not local or not domain or not self.open or domain.lower().endswith("invalid"):
+            raise SlackError("users_not_found")
+        return self.add_user(email)
+
+    def add_user(self, email: str, *, found: str | None = None, name: str | None = None) -> dict[str, Any]:
+        """A person with an address; the name is made from it where none is given."""
+        handle = email.partition("@")[0].lower()
+        shown = name or handle.replace(".", " ").title()
+        user = {
+            "id": found or _id("U", email.lower()),
+            "team_id": TEAM,
+            "name": handle,
+            "real_name": shown,
+            "deleted": False,
+            "is_bot": False,
+            "profile": {"email": email, "real_name": shown, "display_name": shown},
+        }
+        self.users[email.lower()] = user
+        return user
+
+    def name_of(self, found: str) -> str:
+        """How people see a user or group id: its name, or the id where nobody told."""
+        for user in self.users.values():
+            if user["id"] == found:
+                return str(user["real_name"])
+        for group in self.usergroups:
+            if group["id"] == found:
+                return str(group["handle"])
+        return found
+
+    def messages(self) -> list[Message]:
+        """Every message of every channel, in the order of time."""
+        found = [m for c in self.channels.values() for m in c.messages.values()]
+        return sorted(found, key=lambda m: float(m.ts))
+
+    def _create(self, asked: str, *, by_id: bool) -> Channel:
+        if not by_id:
+            bare = asked.removeprefix("#")
+            channel = Channel(channel_id(bare), bare)
+        elif asked[0] in "UW":
+            channel = Channel(_id("D", asked), asked)
+            if (known := self.channels.get(channel.id)) is not None:
+                return known
+        else:
+            channel = Channel(asked, asked.lower())
+        self.channels[channel.id] = channel
+        return channel
+
+    def _next_ts(self, now: float) -> str:
+        self._last_ts = max(int(now * 1_000_000), self._last_ts + 1)
+        seconds, micros = divmod(self._last_ts, 1_000_000)
+        return f"{seconds}.{micros:06d}"
+
+
+def channel_id(name: str) -> str:
+    """The id of a channel that came to be by its name."""
+    return _id("C", name)
+
+
+def _id(prefix: str, text: str) -> str:
+    return f"{prefix}0{hashlib.sha256(text.encode()).hexdigest()[:9].upper()}"

@@ -1,0 +1,23 @@
+"""The official clients, told not to retry, so that a test sees what the wire did."""
+
+from __future__ import annotations
+
+import stripe
+from slack_sdk import WebClient
+
+from tests.sandboxes import SLACK_TOKEN, STRIPE_KEY, Street
+
+
+def provider(street: Street, *, key: str = STRIPE_KEY, timeout_s: float = 5.0) -> stripe.StripeClient:
+    """The provider's own client."""
+    return stripe.StripeClient(
+        key,
+        base_addresses={"api": street.url},
+        max_network_retries=0,
+        http_client=stripe.RequestsClient(timeout=timeout_s),
+    )
+
+
+def slack(street: Street, *, token: str = SLACK_TOKEN, timeout_s: int = 5) -> WebClient:
+    """Slack's own client."""
+    return WebClient(token, base_url=street.slack_url, timeout=timeout_s, retry_handlers=[])
