@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from recon.model import sheets, versions
 from recon.model.records.results import Reject
+from recon.model.records.words import IntentStatus
 
 TEXT = "str"  # pandas 3's default: Arrow strings, missing is NaN.
 TIME = "datetime64[us, UTC]"
@@ -48,6 +50,9 @@ REFUND_DTYPES = {
     "pending_reason": TEXT,
 }
 
+# Reasons of refunds that the provider makes by itself. Source: https://docs.stripe.com/api/refunds/object
+SYSTEM_REASONS = ("expired_uncaptured_charge",)
+
 
 @dataclass(frozen=True, slots=True)
 class Intake:
@@ -62,3 +67,66 @@ class Intake:
     rejects: tuple[Reject, ...] = ()
     superseded: int = 0
     incomplete: str | None = None
+
+
+def intents(raw: pd.DataFrame, *, source: str) -> Intake:
+    """Return raw intent rows as the intents' frame, with the rows that cannot be judged and the superseded versions.
+
+    raw: any subset of the columns above, and `amount` in major units where it stands for amount_minor; texts,
+    numbers, Decimals or times as the source has them. An index named "row" gives the row numbers; else they are
+    positions from 1.
+    """
+    sheet = sheets.Sheet(raw)
+    account = sheet.text("account")
+    currency = sheet.currency()
+    created_at = sheet.instant("created_at", needed=True)
+    columns = {
+        "key": sheet.text("key", needed=True),
+        "account": sheets.filled(account, ""),
+        "order_id": sheet.text("order_id"),
+        "reference": sheet.text("reference"),
+        "payment": sheet.text("payment"),
+        "amount_minor": sheet.amount(currency),
+        "currency": currency,
+        "status": sheet.word("status", tuple(IntentStatus)),
+        "refund_id": sheet.text("refund_id"),
+        "created_at": created_at,
+        "updated_at": sheets.filled(sheet.instant("updated_at"), created_at),
+        "first_sent_at": sheet.instant("first_sent_at"),
+        "tool": sheet.text("tool"),
+        "team": sheet.text("team"),
+        "customer_id": sheet.text("customer_id"),
+    }
+    table, rejects = sheet.divided(columns, source=source, key="key", names=("refund_id",))
+    return Intake(*versions.settled_intents(table, rejects, source=source))
+
+
+def refunds(raw: pd.DataFrame, *, source: str) -> Intake:
+    """Return raw refund rows as the refunds' frame; raw is as for intents.
+
+    A refund that the provider made by itself, which its reason tells, is a system refund whatever `system` says.
+    """
+    sheet = sheets.Sheet(raw)
+    currency = sheet.currency()
+    reason = sheet.text("reason")
+    columns = {
+        "id": sheet.text("id", needed=True),
+        "account": sheets.filled(sheet.text("account"), ""),
+        "payment_intent": sheet.text("payment_intent"),
+        "charge": sheet.text("charge"),
+        "amount_minor": sheet.amount(currency),
+        "currency": currency,
+        "status": sheet.text("status"),
+        "created_at": sheet.instant("created_at", needed=True),
+        "intent_key": sheet.text("intent_key"),
+        "request_key": sheet.text("request_key"),
+        "operator_key": sheet.text("operator_key"),
+        "system": sheets.marked(sheet.flag("system"), reason, SYSTEM_REASONS),
+        "reason": reason,
+        "failure_reason": sheet.text("failure_reason"),
+        "pending_reason": sheet.text("pending_reason"),
+    }
+    table, rejects = sheet.divided(
+        columns, source=source, key="id", names=("intent_key", "request_key", "operator_key")
+    )
+    return Intake(*versions.settled_refunds(table, rejects, source=source))

@@ -1,0 +1,110 @@
+"""What other people's files call our columns.
+
+Never guesses: a header counts only if it is ours or belongs to an extract tool that the whole row of headers gives away.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from recon.model.frames import INTENT_DTYPES, REFUND_DTYPES
+
+INTENTS = "intents"
+REFUNDS = "refunds"
+
+OURS: Mapping[str, tuple[str, ...]] = {
+    INTENTS: (*INTENT_DTYPES, "amount"),
+    REFUNDS: (*REFUND_DTYPES, "amount"),
+}
+"""Our own headers by side; `amount` is in major units and may stand for `amount_minor`."""
+
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    INTENTS: ("key", "amount_minor", "amount", "currency", "status", "created_at"),
+    REFUNDS: ("id", "amount_minor", "amount", "currency", "created_at"),
+}
+"""A file with none of these is not what it is said to be; one that lacks some has its rows rejected."""
+
+# The provider's own words for the columns of a refund. Source: https://docs.stripe.com/api/refunds/object, and the
+# names that extract tools make of ids: `charge_id` is Fivetran's `charge`.
+_PROVIDER: Mapping[str, tuple[str, ...]] = {
+    "payment_intent": ("payment_intent", "payment_intent_id"),
+    "charge": ("charge", "charge_id"),
+    "amount_minor": ("amount_minor", "amount"),
+    "created_at": ("created_at", "created"),
+    "intent_key": ("intent_key", "metadata.intent_key", "metadata_intent_key"),
+    "account": ("account", "connected_account_id"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A tool that copies the provider's refunds into tables.
+
+    marks: headers that only its tables have, one of which gives it away. zoneless_utc: its times carry no zone and
+    are UTC, which the tool's own documentation says.
+    """
+
+    name: str
+    marks: frozenset[str]
+    zoneless_utc: bool
+
+
+EXTRACTS = (
+    # https://fivetran.com/docs/connectors/applications/stripe: TIMESTAMP columns without zone, in UTC.
+    Extract("Fivetran", frozenset({"_fivetran_synced", "_fivetran_id"}), zoneless_utc=True),
+    # https://www.stitchdata.com/docs/integrations/saas/stripe: times with their zone.
+    Extract(
+        "Stitch", frozenset({"_sdc_batched_at", "_sdc_received_at", "_sdc_sequence"}), zoneless_utc=False
+    ),
+    # https://docs.airbyte.com/integrations/sources/stripe: the provider's own Unix seconds.
+    Extract("Airbyte", frozenset({"_airbyte_raw_id", "_airbyte_ab_id"}), zoneless_utc=False),
+    # The provider's objects written out as a table: no flat file of ours has an `object` or a balance transaction.
+    Extract(
+        "the provider's objects",
+        frozenset({"object", "balance_transaction", "balance_transaction_id"}),
+        zoneless_utc=False,
+    ),
+)
+
+# Headers, lower-case, of files that are often taken for a list of refunds, and what to export instead.
+_MISTAKEN = (
+    (
+        frozenset({"amount refunded", "paymentintent id"}),
+        "this is the provider's export of payments, which holds no refund ids; export refunds, or list them through"
+        " the API, instead",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table is to be read.
+
+    columns: our name to the table's header or dotted path. zoneless_utc: times without a zone are UTC. tool: the
+    extract tool that was recognised; None means that the headers are our own or were mapped.
+    """
+
+    columns: Mapping[str, str]
+    zoneless_utc: bool = False
+    tool: str | None = None
+
+
+def recognise(headers: Iterable[str], side: str) -> Reading:
+    """Return which header holds which of our columns; columns that the table lacks are left out."""
+    found = {header.lower(): header for header in reversed(tuple(headers))}
+    columns = {name: found[name] for name in OURS[side] if name in found}
+    tool = next((extract for extract in EXTRACTS if extract.marks & found.keys()), None)
+    if side == INTENTS or tool is None or {"amount_minor", "created_at"} <= columns.keys():
+        return Reading(columns)
+    for name, theirs in _PROVIDER.items():
+        header = next((found[word] for word in theirs if word in found), None)
+        if header is not None:
+            columns[name] = header
+    if columns.get("amount") == columns.get("amount_minor"):
+        columns.pop("amount", None)
+    return Reading(columns, zoneless_utc=tool.zoneless_utc, tool=tool.name)
+
+
+def mistaken(headers: Iterable[str]) -> str | None:
+    """Return what a well-known file really is and what to export instead; None if it is not one of those."""
+    found = {header.lower() for header in headers}
+    return next((advice for marks, advice in _MISTAKEN if marks <= found), None)

@@ -1,0 +1,145 @@
+"""Several rows of one refund or one intent: equal ones are one, and of different ones one stands or none can be judged.
+
+Versions of a refund may differ in status, reasons and keys; in amount, currency, payment or creation time they may not,
+because the provider never changes those. A payment that one version names by its charge alone is the same one where
+another version shows the PaymentIntent of that charge.
+"""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from recon.model.records.results import Reject
+from recon.model.records.words import AccountId, RefundStatus
+from recon.model.sheets import Table
+
+# How far a refund has come; a word we do not know says less than any that we do.
+_RANK = {
+    RefundStatus.PENDING: 0,
+    RefundStatus.REQUIRES_ACTION: 1,
+    RefundStatus.SUCCEEDED: 2,
+    RefundStatus.FAILED: 3,
+    RefundStatus.CANCELED: 3,
+}
+_UNKNOWN_RANK = -1
+_KEYS = ["intent_key", "request_key", "operator_key"]
+_PAYMENT = ["payment_intent", "charge"]
+_FIXED = ["amount_minor", "currency", "created_at"]
+
+Settled = tuple[pd.DataFrame, tuple[Reject, ...], int]
+
+
+def settled_refunds(table: Table, rejects: list[Reject], *, source: str) -> Settled:
+    """Return one row per refund, all rejects by row, and how many versions were superseded."""
+    repeated = _repeated(table.frame, "id")
+    if repeated is None:
+        return table.frame, tuple(rejects), 0
+    versions = _distinct(table, repeated, "id")
+    differing = _differing(versions)
+    conflicting = differing.any(axis=1).reindex(versions["group"]).to_numpy()
+    refused = [
+        _reject(row, "id", (*_KEYS,), _why_refund(differing.loc[row["group"]]), source)
+        for row in versions[conflicting].to_dict("records")
+    ]
+    ordered = _furthest_first(versions[~conflicting])
+    standing = ordered.drop_duplicates("group").set_index("group")
+    for column in (*_KEYS, *_PAYMENT):
+        standing[column] = ordered.groupby("group")[column].first()
+    return _result(table.frame, repeated, standing, [*rejects, *refused], len(ordered) - len(standing))
+
+
+def settled_intents(table: Table, rejects: list[Reject], *, source: str) -> Settled:
+    """Return one row per intent, all rejects by row, and how many versions were superseded."""
+    repeated = _repeated(table.frame, "key")
+    if repeated is None:
+        return table.frame, tuple(rejects), 0
+    versions = _distinct(table, repeated, "key")
+    latest = versions["updated_at"] == versions.groupby("group")["updated_at"].transform("max")
+    tied = latest.groupby(versions["group"]).transform("sum") > 1
+    reason = "several versions of this intent share the latest updated_at, so nobody can say which one stands"
+    refused = [
+        _reject(row, "key", ("refund_id",), reason, source) for row in versions[tied].to_dict("records")
+    ]
+    standing = versions[latest & ~tied].set_index("group")
+    superseded = int((~tied).sum()) - len(standing)
+    return _result(table.frame, repeated, standing, [*rejects, *refused], superseded)
+
+
+def _repeated(frame: pd.DataFrame, key: str) -> pd.Series | None:
+    """Return which rows share account and key with another; None where none do."""
+    if frame[key].is_unique:
+        return None
+    mask = frame.duplicated([key, "account"], keep=False)
+    return mask if mask.any() else None
+
+
+def _distinct(table: Table, repeated: pd.Series, key: str) -> pd.DataFrame:
+    """Return the repeated rows, equal ones once, with their group, position and row number as further columns."""
+    rows = table.frame[repeated]
+    fresh = ~rows.duplicated()
+    versions = rows[fresh].copy()
+    versions["position"] = versions.index
+    versions["row"] = table.rows[versions.index]
+    versions["group"] = versions.groupby(["account", key], sort=False).ngroup()
+    return versions.reset_index(drop=True)
+
+
+def _differing(versions: pd.DataFrame) -> pd.DataFrame:
+    """Return, one row per group, which of the things that may not differ do."""
+    groups = versions.groupby("group")
+    differing = groups[_FIXED].nunique() > 1
+    payment, charge = versions["payment_intent"].notna(), versions["charge"].notna()
+    seen = pd.DataFrame(
+        {
+            "group": versions["group"],
+            "both": payment & charge,
+            "payment": payment,
+            "charge_only": charge & ~payment,
+            "neither": ~payment & ~charge,
+        }
+    )
+    some = seen.groupby("group").any()
+    named_twice = (groups[_PAYMENT].nunique() > 1).any(axis=1)
+    half_named = some["neither"] & (some["payment"] | some["charge_only"])
+    unconnected = some["charge_only"] & some["payment"] & ~some["both"]
+    differing["payment"] = named_twice | half_named | unconnected
+    return differing
+
+
+def _furthest_first(versions: pd.DataFrame) -> pd.DataFrame:
+    """Return versions by group: the furthest status first, then the fuller row, then the greater as text."""
+    told = [column for column in versions.columns if versions[column].dtype == "str"]
+    texts = versions[told].fillna("").add_prefix("text ")
+    rank = versions["status"].map(_RANK).fillna(_UNKNOWN_RANK)
+    keys = texts.assign(group=versions["group"], rank=rank, full=versions.notna().sum(axis=1))
+    by = ["group", "rank", "full", *texts.columns]
+    order = keys.sort_values(by, ascending=[True, *([False] * (len(by) - 1))], kind="stable").index
+    return versions.loc[order]
+
+
+def _why_refund(differing: pd.Series) -> str:
+    """Return why no version of a refund can be taken for the true one."""
+    columns = ", ".join(str(column) for column in differing.index[differing])
+    return f"the versions of this refund differ in {columns}, which the provider never changes"
+
+
+def _reject(row: dict[str, object], key: str, names: Iterable[str], reason: str, source: str) -> Reject:
+    """Return one version as a reject."""
+    named = (row[name] for name in names)
+    return Reject(
+        source=source,
+        row=int(str(row["row"])),
+        id=str(row[key]),
+        reason=reason,
+        account=AccountId(str(row["account"])),
+        names=tuple(dict.fromkeys(name for name in named if isinstance(name, str))),
+    )
+
+
+def _result(
+    frame: pd.DataFrame, repeated: pd.Series, standing: pd.DataFrame, rejects: list[Reject], superseded: int
+) -> Settled:
+    """Return the rows that were alone and those that stand, in source order."""
+    chosen = standing.set_index("position")[list(frame.columns)].astype(frame.dtypes.to_dict())
+    settled = pd.concat([frame[~repeated], chosen]).sort_index().reset_index(drop=True)
+    return settled, tuple(sorted(rejects, key=lambda reject: reject.row)), superseded
