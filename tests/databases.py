@@ -1,4 +1,4 @@
-"""Databases for tests: the real SQLite and a real PostgreSQL; each test has its own copy of a migrated template.
+"""Databases for tests: a real SQLite and a real PostgreSQL; each test has a copy of a migrated template.
 
 A plugin (see conftest.py). All workers of one run share one PostgreSQL server, in memory where the system has
 /dev/shm; the last one out stops it.

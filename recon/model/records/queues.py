@@ -1,0 +1,62 @@
+"""What the desk's queue is asked and what it answers. Never says how it is shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from recon.model.records.cases import Case
+from recon.model.records.words import AccountId, CaseId, CaseState, Kind, Severity
+
+WAITING = (CaseState.OPEN, CaseState.ACKNOWLEDGED)  # The states in which somebody must still act.
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFilters:
+    """Which cases to show; an empty tuple or text filters nothing.
+
+    owners: names; "" is nobody's. search: a case id, order, customer, payment, intent key or refund id,
+    exactly.
+    """
+
+    states: tuple[CaseState, ...] = WAITING
+    kinds: tuple[Kind, ...] = ()
+    severities: tuple[Severity, ...] = ()
+    owners: tuple[str, ...] = ()
+    accounts: tuple[AccountId, ...] = ()
+    search: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in the queue: of one case, which itself is not on the page that follows."""
+
+    severity: Severity
+    opened_at: datetime
+    case_id: CaseId
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    """Some cases in the queue's order: the worst severity first, then the newest.
+
+    next: where the following page begins; None on the last.
+    """
+
+    cases: tuple[Case, ...]
+    next: Cursor | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSummary:
+    """What waits for somebody, over all pages and filters.
+
+    kinds, severities: every word, zeros too. owners: by name, "" is nobody's. at_risk: minor units by
+    currency. oldest_opened_at: None when nothing waits.
+    """
+
+    waiting: int
+    kinds: Mapping[Kind, int]
+    severities: Mapping[Severity, int]
+    owners: Mapping[str, int]
+    at_risk: Mapping[str, int]
+    oldest_opened_at: datetime | None
