@@ -93,6 +93,34 @@ def diff(
     intents_from: datetime | None = None,
 ) -> dict[str, object]:
     """The result as the JSON contract gives it; the wording of why, diagnosis and reason is free."""
+    world = world_of(
+        intents,
+        refunds,
+        as_of=as_of,
+        policy=policy,
+        incomplete=incomplete,
+        refunds_from=refunds_from,
+        intents_from=intents_from,
+    )
+    tally = Tally()
+    for intent in world.books.intents:
+        judge_intent(world, intent, tally)
+    for refund in world.unlinked():
+        judge_refund(world, refund, tally)
+    return as_json(world, tally)
+
+
+def world_of(
+    intents: Sequence[Row],
+    refunds: Sequence[Row],
+    *,
+    as_of: datetime,
+    policy: Mapping[str, timedelta | bool] | None,
+    incomplete: frozenset[str],
+    refunds_from: datetime | None,
+    intents_from: datetime | None,
+) -> World:
+    """Everything read and linked, nothing judged."""
     books = read(intents, refunds)
     world = World(
         books=books,
@@ -103,12 +131,7 @@ def diff(
         intents_from=intents_from,
     )
     settle(world)
-    tally = Tally()
-    for intent in books.intents:
-        judge_intent(world, intent, tally)
-    for refund in world.unlinked():
-        judge_refund(world, refund, tally)
-    return as_json(world, tally)
+    return world
 
 
 def judge_intent(world: World, intent: Intent, tally: Tally) -> None:

@@ -174,7 +174,7 @@ def rule_3_other_amount(world: World, intent: Intent) -> Answer:
 
 
 def likely_cause(given: int, asked: int) -> str | None:
-    """Mistaken minor units where one is exactly 100 or 1000 times the other; rounding where one unit lacks."""
+    """Mistaken minor units where one is exactly 100 or 1000 times the other; rounding where a unit lacks."""
     for times in (100, 1000):
         if given and asked and (given == asked * times or asked == given * times):
             return f"minor units: {times} times"
@@ -294,7 +294,7 @@ def rules_10_and_11(world: World, refund: Refund) -> Answer:
 
 
 def twin_of(world: World, refund: Refund) -> Refund | None:
-    """Its equal nearby in time, linked, or unlinked and earlier: the linked, then the nearest, the earliest."""
+    """Its equal nearby in time, linked, or unlinked and earlier: linked, then nearest, then earliest."""
     twins = [
         other
         for other in world.taking_part()
