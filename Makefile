@@ -33,7 +33,7 @@ dashboard: setup ## open the operator's desk on this machine
 	@$(BIN)/recon dashboard $(ARGS)
 
 test: setup browser ## run every test, PostgreSQL and browser included (ARGS="-k words" for some)
-	@$(BIN)/python -m pytest -n auto $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 lint: setup ## ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check
