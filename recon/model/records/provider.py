@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from recon.model.records.words import AccountId, IntentKey, IntentStatus, RefundId
 
@@ -55,3 +56,14 @@ class Refund:
     reason: str | None = None
     failure_reason: str | None = None
     pending_reason: str | None = None
+
+
+class RefundEvent(NamedTuple):
+    """A hint that something happened to a refund: retrieve it to know what. Source: Stripe /v1/events.
+
+    request_key: the idempotency key of the request that made the refund; None in all events but its creation.
+    """
+
+    refund_id: RefundId
+    request_key: str | None
+    created_at: datetime
