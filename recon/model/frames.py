@@ -60,13 +60,15 @@ class Intake:
 
     frame: one row per standing row, with exactly the columns and dtypes above, a RangeIndex, in source order.
     rejects: the rows that cannot be judged, by source and row. superseded: versions that another version replaced.
-    incomplete: a sentence when the source itself says that it holds only a part, else None.
+    incomplete: a sentence when the source itself says that it holds only a part, else None. notes: sentences about how
+    the source was read, for people.
     """
 
     frame: pd.DataFrame
     rejects: tuple[Reject, ...] = ()
     superseded: int = 0
     incomplete: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def intents(raw: pd.DataFrame, *, source: str) -> Intake:

@@ -1,99 +1,222 @@
-"""The provider's own objects, one by one, as records.
+"""The provider's own objects, as its API, events and extract tools give them, opened into flat refund rows.
 
-Pure: a decoded answer in, a Refund or the Reject that says why not out. Unknown fields do not disturb it,
-nor do missing ones that a refund can do without.
+Never judges a value: what an object says is copied into our columns, and what is no refund is refused with its reason.
 """
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
-from recon.model.money import EXPONENTS, LARGEST_MINOR
-from recon.model.records.provider import Refund, RefundEvent
-from recon.model.records.results import Reject
-from recon.model.records.words import AccountId, IntentKey, RefundId
+from recon.model.frames import REFUND_DTYPES
 
-_LATEST_SECONDS = 253_402_300_799  # The end of the year 9999: what a datetime holds.
-# Refunds that the provider makes by itself, by their reason or by what they are in its ledger.
-# Sources: https://docs.stripe.com/api/refunds/object, https://docs.stripe.com/reports/balance-transaction-types
-_SYSTEM_REASONS = frozenset({"expired_uncaptured_charge"})
-_SYSTEM_ENTRIES = frozenset({"partial_capture_reversal"})
+METADATA_KEY = "intent_key"  # The metadata field that carries the intent's key, unless a mapping says otherwise.
+# The events that tell which request made a refund. Source: https://docs.stripe.com/api/events/types
+_CREATION_EVENTS = frozenset({"refund.created"})
+# Only an expanded balance transaction tells that a partial capture made it. Source: https://docs.stripe.com/reports
+_SYSTEM_TRANSACTIONS = frozenset({"partial_capture_reversal"})
+_ID_PREFIXES = ("re_", "pyr_")
 
 
-def refund(row: object, *, account: AccountId, place: int, metadata_key: str) -> Refund | Reject:
-    """Return one refund object as a record, or why it cannot be one.
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands where a value could not be made out; no column accepts it. what: shown in the reject's reason."""
 
-    row: as JSON has it. place: its place on the page, from 1. metadata_key: the field with the intent's key.
+    what: str
+
+    def __str__(self) -> str:
+        """Return what is shown."""
+        return self.what
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An object, or a line of a file, that is no row. reason: one sentence."""
+
+    reason: str
+    id: str | None = None
+
+
+@dataclass(slots=True)
+class Opened:
+    """Rows found in a file's objects. row numbers count every object and every refusal, from 1.
+
+    rows: by number, with our columns where the source was the provider's object, else the source's own. refusals: by
+    number. foreign: rows that are not the provider's objects. incomplete: a sentence when a list said that there is
+    more.
     """
-    found: Mapping[str, Any] = row if isinstance(row, dict) else {}
-    metadata = found.get("metadata")
-    named = _text(metadata.get(metadata_key)) if isinstance(metadata, dict) else None
-    flaw = _flaw(found)
-    if flaw is not None:
-        return Reject(
-            source=f"provider, refunds of {account or 'the platform'}",
-            row=place,
-            id=_text(found.get("id")),
-            reason=flaw,
-            account=account,
-            names=(named,) if named else (),
+
+    rows: dict[int, Mapping[str, object]] = field(default_factory=dict)
+    refusals: dict[int, Refusal] = field(default_factory=dict)
+    foreign: set[int] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    incomplete: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the things around an object tell about it."""
+
+    account: object = None
+    request_key: object = None
+    charge: object = None
+    payment_intent: object = None
+    event: str | None = None
+
+
+def refunds(items: Iterable[object]) -> Opened:
+    """Return the refunds in parsed JSON values: objects, lists, list pages, events, charges with refunds, flat rows."""
+    opened = Opened()
+    for item in items:
+        _open(item, _Context(), opened)
+    return opened
+
+
+def intents(items: Iterable[object]) -> Opened:
+    """Return the flat intent rows in parsed JSON values."""
+    opened = Opened()
+    for item in _flattened(items):
+        number = len(opened.rows) + len(opened.refusals) + 1
+        if isinstance(item, Mapping):
+            opened.rows[number] = item
+            opened.foreign.add(number)
+        else:
+            opened.refusals[number] = item if isinstance(item, Refusal) else Refusal(_no_object(item))
+    return opened
+
+
+def metadata_value(metadata: object, key: str) -> object:
+    """Return one field of metadata, which is an object or its JSON text; None where it has none."""
+    if isinstance(metadata, str) and metadata.strip():
+        try:
+            metadata = json.loads(metadata, parse_float=Decimal)
+        except (ValueError, RecursionError):  # A spelling of somebody's own, or cut off.
+            return Unreadable("metadata that is no JSON")
+    if metadata is None or metadata == "":
+        return None
+    return metadata.get(key) if isinstance(metadata, Mapping) else Unreadable("metadata that is no object")
+
+
+def _flattened(items: Iterable[object]) -> Iterator[object]:
+    """Return the items, and those of lists among them."""
+    for item in items:
+        if isinstance(item, list):
+            yield from _flattened(item)
+        else:
+            yield item
+
+
+def _open(item: object, context: _Context, opened: Opened) -> None:
+    """Open one value into rows and refusals."""
+    if isinstance(item, list):
+        for inner in item:
+            _open(inner, context, opened)
+        return
+    number = len(opened.rows) + len(opened.refusals) + 1
+    if not isinstance(item, Mapping):
+        opened.refusals[number] = item if isinstance(item, Refusal) else Refusal(_no_object(item))
+        return
+    sort, data = item.get("object"), item.get("data")
+    if isinstance(sort, Mapping):
+        _open(sort, context, opened)
+    elif isinstance(data, Mapping) and isinstance(data.get("object"), Mapping):
+        _open(data["object"], _event_context(item, context), opened)
+    elif isinstance(data, list) and (sort == "list" or "has_more" in item):
+        _open_page(item, data, context, opened)
+    elif sort == "charge" or (sort is None and isinstance(item.get("refunds"), Mapping | list)):
+        _open_charge(item, context, opened)
+    elif sort == "refund" or _looks_like_refund(item):
+        opened.rows[number] = _row(item, context)
+        _note_event(item, context, opened)
+    elif isinstance(sort, str) and sort and "id" in item and "amount_minor" not in item:
+        opened.refusals[number] = Refusal(f"expected a refund, found the provider's object {sort[:40]!r}", _id_text(item))
+    else:
+        opened.rows[number] = item
+        opened.foreign.add(number)
+
+
+def _open_page(page: Mapping[str, object], data: list[object], context: _Context, opened: Opened) -> None:
+    """Open a list page."""
+    if page.get("has_more") is True:
+        opened.incomplete = (
+            "a list page says has_more: the refunds behind it are not in this file, so fetch the remaining pages"
         )
-    return Refund(
-        id=RefundId(found["id"]),
-        account=account,
-        amount_minor=found["amount"],
-        currency=found["currency"].lower(),
-        status=_text(found.get("status")) or "",
-        created_at=datetime.fromtimestamp(found["created"], UTC),
-        payment_intent=_id(found.get("payment_intent")),
-        charge=_id(found.get("charge")),
-        intent_key=IntentKey(named) if named else None,
-        system=_is_system(found),
-        reason=_text(found.get("reason")),
-        failure_reason=_text(found.get("failure_reason")),
-        pending_reason=_text(found.get("pending_reason")),
+    _open(data, context, opened)
+
+
+def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened) -> None:
+    """Open the refunds inside a charge."""
+    held = charge.get("refunds")
+    inside = replace(context, charge=_id(charge), payment_intent=_id(charge.get("payment_intent")))
+    if isinstance(held, list):
+        _open(held, inside, opened)
+    elif isinstance(held, Mapping) and isinstance(held.get("data"), list):
+        if held.get("has_more") is True:
+            opened.incomplete = "a charge says that it has_more refunds than it holds, so list its refunds"
+        _open(held["data"], inside, opened)
+    else:
+        number = len(opened.rows) + len(opened.refusals) + 1
+        opened.refusals[number] = Refusal(
+            "expected refunds, found a charge without its refunds list, which tells that money went back but not which"
+            " refunds; export refunds or refund.* events, or expand the charge's refunds",
+            _id_text(charge),
+        )
+
+
+def _event_context(event: Mapping[str, object], context: _Context) -> _Context:
+    """Return what an event tells about its object."""
+    request, sort = event.get("request"), event.get("type")
+    key = request.get("idempotency_key") if isinstance(request, Mapping) and sort in _CREATION_EVENTS else None
+    return replace(
+        context,
+        account=event.get("account", context.account),
+        request_key=key,
+        event=sort if isinstance(sort, str) else None,
     )
 
 
-def refund_event(row: object) -> RefundEvent | None:
-    """Return one event object as a hint; None where it does not say which refund it is about, and when."""
-    found: Mapping[str, Any] = row if isinstance(row, dict) else {}
-    data, request = found.get("data"), found.get("request")
-    refund_id = _id(data.get("object")) if isinstance(data, dict) else None
-    if refund_id is None or not _is_time(found.get("created")):
-        return None
-    key = None
-    if found.get("type") == "refund.created" and isinstance(request, dict):
-        key = _text(request.get("idempotency_key"))
-    return RefundEvent(RefundId(refund_id), key, datetime.fromtimestamp(found["created"], UTC))
+def _note_event(item: Mapping[str, object], context: _Context, opened: Opened) -> None:
+    """Note an event whose name says something else than its object does: the object is believed."""
+    status = item.get("status")
+    if context.event == "refund.failed" and status != "failed":
+        opened.notes.append(f"An event refund.failed holds refund {_id_text(item)} as {status}: the object is believed.")
 
 
-def _flaw(found: Mapping[str, Any]) -> str | None:
-    amount, currency = found.get("amount"), found.get("currency")
-    if not _text(found.get("id")):
-        return "It has no id."
-    if not isinstance(amount, int) or isinstance(amount, bool) or not 0 <= amount <= LARGEST_MINOR:
-        return "Its amount is not a whole number of minor units from 0."
-    if not isinstance(currency, str) or currency.lower() not in EXPONENTS:
-        return "Its currency is not one of the provider's."
-    if not _is_time(found.get("created")):
-        return "Its created is not a time in seconds."
-    return None
+def _row(item: Mapping[str, object], context: _Context) -> dict[str, object]:
+    """Return the provider's refund as a row of ours."""
+    row = {name: item.get(name) for name in REFUND_DTYPES}
+    row["account"] = item.get("account", context.account)
+    row["payment_intent"] = _id(item.get("payment_intent")) or context.payment_intent
+    row["charge"] = _id(item.get("charge")) or context.charge
+    row["amount_minor"] = item.get("amount_minor", item.get("amount"))
+    row["created_at"] = item.get("created_at", item.get("created"))
+    row["intent_key"] = item.get("intent_key") or metadata_value(item.get("metadata"), METADATA_KEY)
+    row["request_key"] = item.get("request_key") or context.request_key
+    transaction = item.get("balance_transaction")
+    if isinstance(transaction, Mapping) and transaction.get("type") in _SYSTEM_TRANSACTIONS:
+        row["system"] = True
+    return row
 
 
-def _is_system(found: Mapping[str, Any]) -> bool:
-    entry = found.get("balance_transaction")
-    words = {entry.get("type"), entry.get("reporting_category")} if isinstance(entry, dict) else set()
-    return found.get("reason") in _SYSTEM_REASONS or bool(words & _SYSTEM_ENTRIES)
+def _looks_like_refund(item: Mapping[str, object]) -> bool:
+    """Return whether an object that does not say what it is can only be the provider's refund."""
+    named = isinstance(item.get("id"), str) and str(item["id"]).startswith(_ID_PREFIXES)
+    counted = isinstance(item.get("amount"), int) and isinstance(item.get("created"), int)
+    return named and counted and not {"amount_minor", "created_at"} & item.keys()
 
 
-def _is_time(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LATEST_SECONDS
+def _id(value: object) -> object:
+    """Return an id, also of an expanded object."""
+    return value.get("id") if isinstance(value, Mapping) else value
 
 
-def _text(value: object) -> str | None:
+def _id_text(item: Mapping[str, object]) -> str | None:
+    """Return an object's id for a message; None where it has no usable one."""
+    value = item.get("id")
     return value if isinstance(value, str) and value else None
 
 
-def _id(value: object) -> str | None:
-    return _text(value.get("id")) if isinstance(value, dict) else _text(value)
+def _no_object(value: object) -> str:
+    """Return why a JSON value is no row."""
+    names = {str: "a text", bool: "a truth value", int: "a number", Decimal: "a number", type(None): "null"}
+    return f"expected an object, found {names.get(type(value), 'something else')}"

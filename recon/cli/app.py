@@ -1,0 +1,41 @@
+"""Every command of `recon`, in the order that --help lists them.
+
+A command's module imports only what its options need; what it works with is loaded when it is called, so that --help
+answers at once.
+"""
+
+from importlib.metadata import version as installed
+from typing import Annotated
+
+import typer
+
+from recon.cli import diff
+
+app = typer.Typer(
+    name="recon",
+    help="Every refund sent once, accounted for, and owned when it is not.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # A bug shows Python's own traceback; anything else is one sentence.
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(*, wanted: bool) -> None:
+    """Print the version and end, if it was asked for."""
+    if wanted:
+        print(f"recon {installed('refund-recon')}")
+        raise typer.Exit
+
+
+@app.callback()
+def recon(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Every refund sent once, accounted for, and owned when it is not."""
+    _version(wanted=version)
+
+
+app.command("diff")(diff.diff)

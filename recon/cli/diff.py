@@ -1,0 +1,179 @@
+"""`recon diff`: two files in, what disagrees between them out. No configuration, no database, no account anywhere."""
+
+import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recon.model.errors import UnusableInput
+from recon.model.records.results import Coverage, Policy, Reading, Result
+from recon.model.records.words import Verdict
+
+if TYPE_CHECKING:
+    from recon.model.frames import Intake
+
+_REJECTS_SAID = 5  # Rejected rows that stderr names; the report has them all.
+
+
+class Format(StrEnum):
+    """How the result is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+class Side(StrEnum):
+    """One of the two files."""
+
+    REFUNDS = "refunds"
+    INTENTS = "intents"
+
+
+def diff(
+    intents: Annotated[Path, typer.Argument(help="What you meant to refund: .csv, .json, .jsonl or .parquet.")],
+    refunds: Annotated[
+        Path, typer.Argument(help="What the provider did: flat rows, or its own objects, list pages and events.")
+    ],
+    as_of: Annotated[
+        str | None,
+        typer.Option(help="Judge at this time, ISO 8601 with a zone; else at the latest time in the files."),
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", help="How to write the result.")] = Format.TABLE,
+    output: Annotated[Path | None, typer.Option(help="Write the report to this file, whole or not at all.")] = None,
+    columns: Annotated[
+        Path | None, typer.Option(help="A TOML file: [intents] and [refunds], each our_name = 'their column'.")
+    ] = None,
+    incomplete: Annotated[
+        list[Side] | None, typer.Option(help="This file is only a part of what there is. May be said for both.")
+    ] = None,
+    refunds_from: Annotated[
+        str | None, typer.Option(help="The refunds file holds everything created since this time, nothing before.")
+    ] = None,
+    intents_from: Annotated[
+        str | None, typer.Option(help="The intents file holds everything created since this time, nothing before.")
+    ] = None,
+) -> None:
+    """Compare intents with refunds from two files, and say what disagrees.
+
+    Exit 0: they agree. 1: there are mismatches. 3: rows were rejected, or a side was not read completely.
+    2: the input or an argument cannot be used.
+    """
+    asked = None if as_of is None else _time("--as-of", as_of)
+    froms = {
+        Side.REFUNDS: None if refunds_from is None else _time("--refunds-from", refunds_from),
+        Side.INTENTS: None if intents_from is None else _time("--intents-from", intents_from),
+    }
+    from recon.doors import files
+
+    mapping = files.read_mapping(columns) if columns is not None else None
+    ours = files.read_intents(intents, mapping)
+    theirs = files.read_refunds(refunds, mapping)
+    result = _result(ours, theirs, asked or _latest(ours, theirs), _coverage(set(incomplete or ()), froms))
+    for sentence in (*ours.notes, *theirs.notes, *result.incomplete):
+        _say(sentence)
+    _report(result, format_, output)
+    raise typer.Exit(exit_code(result))
+
+
+def exit_code(result: Result) -> int:
+    """Return 3 for an incomplete result or one with rejected rows, else 1 for mismatches, else 0."""
+    if result.verdict == Verdict.INCOMPLETE or result.rejected:
+        return 3
+    return 1 if result.mismatches else 0
+
+
+def _time(option: str, text: str) -> datetime:
+    """Return an option's time.
+
+    Raises:
+        UnusableInput: it is not ISO 8601, or carries no zone. Nothing was read.
+    """
+    try:
+        time = datetime.fromisoformat(text.strip())
+    except ValueError:
+        time = None  # type: ignore[assignment]
+    if time is None or time.tzinfo is None:
+        raise UnusableInput(
+            f"{option} must be an ISO 8601 time with its zone, such as 2026-03-06T19:00:00Z; found {text[:40]!r}."
+        )
+    return time.astimezone(UTC)
+
+
+def _latest(ours: "Intake", theirs: "Intake") -> datetime:
+    """Return the latest time in the two files, and say that it is used.
+
+    Raises:
+        UnusableInput: no row of either file has one.
+    """
+    times = [
+        intake.frame[column].max()
+        for intake in (ours, theirs)
+        for column in ("created_at", "updated_at", "first_sent_at")
+        if column in intake.frame
+    ]
+    known = [time.to_pydatetime() for time in times if time == time]  # noqa: PLR0124 - NaT is what differs from itself.
+    if not known:
+        raise UnusableInput("No row of the two files has a time to judge at: say --as-of 2026-03-06T19:00:00Z.")
+    latest: datetime = max(known)
+    _say(f"Judged as of {latest.isoformat().replace('+00:00', 'Z')}, the latest time in the two files (--as-of says otherwise).")
+    return latest
+
+
+def _coverage(incomplete: set[Side], froms: dict[Side, datetime | None]) -> Coverage:
+    """Return what the options say was read."""
+    refunds, intents = (
+        Reading(from_at=froms[side], complete=side not in incomplete) for side in (Side.REFUNDS, Side.INTENTS)
+    )
+    return Coverage(default_refunds=refunds, default_intents=intents)
+
+
+def _result(ours: "Intake", theirs: "Intake", as_of: datetime, coverage: Coverage) -> Result:
+    """Return the diff of two intakes with the default graces."""
+    from recon.rules import linking, mismatches
+
+    policy = Policy()
+    links = linking.link(ours.frame, theirs.frame, policy)
+    return mismatches.find(ours, theirs, links, policy=policy, coverage=coverage, as_of=as_of)
+
+
+def _report(result: Result, format_: Format, output: Path | None) -> None:
+    """Write the report to stdout or a file."""
+    from recon.rules import reports
+
+    if format_ == Format.JSON:
+        text = reports.json_text(result)
+    elif format_ == Format.CSV:
+        text = reports.as_csv(result)
+        _say_rejects(result)
+    elif output is None:
+        from rich.console import Console
+
+        Console(highlight=False).print(reports.as_table(result))
+        return
+    else:
+        text = reports.table_text(result)
+    if output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    from recon.doors import files
+
+    files.write_text(output, text)
+    _say(f"{result.verdict}: written to {output}.")
+
+
+def _say_rejects(result: Result) -> None:
+    """Say on stderr which rows a report without them leaves out."""
+    for reject in result.rejected[:_REJECTS_SAID]:
+        _say(f"{reject.source} row {reject.row}: {reject.reason}.")
+    if len(result.rejected) > _REJECTS_SAID:
+        _say(f"{len(result.rejected) - _REJECTS_SAID} more rows were rejected; --format json lists them.")
+
+
+def _say(sentence: str) -> None:
+    """Print one sentence to stderr."""
+    print(f"recon: {sentence}", file=sys.stderr)

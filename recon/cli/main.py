@@ -1,0 +1,45 @@
+"""The `recon` command: starts it, and turns whatever a door reports into one sentence and an exit code.
+
+Never decides anything about refunds; each command is a module beside this one, and app.py lists them.
+"""
+
+import os
+import sys
+
+from recon.model.errors import ReconError, Reload, Report, Stop, Wait
+
+# What the caller must do, as a number. 75 is EX_TEMPFAIL of sysexits.h: nothing was written, come back later.
+_EXITS: tuple[tuple[type[ReconError], int], ...] = ((Report, 2), (Wait, 3), (Reload, 75), (Stop, 75))
+_INTERRUPTED = 130  # 128 and SIGINT, as shells say it.
+_BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff ... | head`.
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    try:
+        from recon.cli.app import app
+    except ModuleNotFoundError as missing:  # The base install is the guarded tool alone.
+        if (missing.name or "recon").partition(".")[0] == "recon":
+            raise
+        _say(f"The recon command needs {missing.name}, which is not installed: pip install 'refund-recon[job]'.")
+        sys.exit(2)
+    try:
+        app()
+    except ReconError as error:
+        _say(str(error))
+        sys.exit(next(code for sort, code in _EXITS if isinstance(error, sort)))
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        # Python would try to flush the closed pipe once more on its way out, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_BROKEN_PIPE)
+
+
+def _say(sentence: str) -> None:
+    """Print one sentence to stderr."""
+    print(f"recon: {' '.join(sentence.split())}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,425 @@
+"""Intents and refunds from files: .csv, .json, .jsonl and .parquet, and reports back into files, whole or not at all.
+
+Never guesses: cells of a CSV stay text, numbers of a JSON stay exact, and a file that is not what its suffix says is
+refused. A line that cannot be read is a reject, with its row.
+"""
+
+import csv
+import io
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from recon.model import cells, columns, frames, objects
+from recon.model.columns import INTENTS, REFUNDS
+from recon.model.errors import UnusableInput
+from recon.model.frames import Intake
+from recon.model.objects import Refusal
+from recon.model.records.results import Reject
+
+ColumnMap = Mapping[str, Mapping[str, str]]  # Side to our name to their header, or to a dotted path into JSON cells.
+
+_HEADERS_SHOWN = 6
+_CSV_BLOCK = 16 * 2**20  # Bytes that pyarrow reads at a time: a quoted cell must fit, and rows of 16 MiB are no rows.
+
+
+@dataclass(slots=True)
+class _Loaded:
+    """A file's rows as a raw frame with our columns, and what else it told.
+
+    frame: its index, named "row", counts rows and refusals from 1. refusals: lines and objects that are no row.
+    """
+
+    frame: pd.DataFrame
+    refusals: dict[int, Refusal] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    incomplete: str | None = None
+
+
+def read_intents(path: Path, column_map: ColumnMap | None = None) -> Intake:
+    """Return a file's intents.
+
+    Raises:
+        UnusableInput: the file cannot be read as what its suffix says, or has none of the columns that intents need.
+    """
+    return _intake(path, INTENTS, column_map or {}, frames.intents)
+
+
+def read_refunds(path: Path, column_map: ColumnMap | None = None) -> Intake:
+    """Return a file's refunds, flat rows or the provider's own objects.
+
+    Raises:
+        UnusableInput: the file cannot be read as what its suffix says, holds no refunds but something else, or has
+            none of the columns that refunds need.
+    """
+    return _intake(path, REFUNDS, column_map or {}, frames.refunds)
+
+
+def read_mapping(path: Path) -> ColumnMap:
+    """Return a column map from TOML: tables [intents] and [refunds], each our_name = "their column".
+
+    Raises:
+        UnusableInput: no such file, no TOML, or a name that is none of our columns.
+    """
+    try:
+        tables = tomllib.loads(_bytes(path).decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UnusableInput(f"{path} must be a TOML file: {error}.") from None
+    for side, table in tables.items():
+        if side not in columns.OURS or not isinstance(table, dict):
+            raise UnusableInput(f"{path} must hold the tables [intents] and [refunds]; found {side!r}.")
+        for ours, theirs in table.items():
+            if ours not in columns.OURS[side]:
+                known = ", ".join(columns.OURS[side])
+                raise UnusableInput(f"{path} maps {ours!r} in [{side}], which is none of our columns: {known}.")
+            if not isinstance(theirs, str) or not theirs:
+                raise UnusableInput(f"{path} must map {side}.{ours} to the name of a column; found {theirs!r}.")
+    return tables
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or nothing: into a temporary one beside it, which then takes its name.
+
+    Raises:
+        UnusableInput: it cannot be written there. What was there is untouched.
+    """
+    try:
+        if path.exists() and not path.is_file():  # A pipe or /dev/null is written to, never replaced.
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        target = path.resolve()
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+            Path(name).replace(target)
+        except BaseException:  # Also an interrupt: nothing half-written stays behind.
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UnusableInput(f"The report cannot be written to {path}: {error.strerror}.") from None
+
+
+def _umask() -> int:
+    """Return the process's umask, which can be read only by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _intake(path: Path, side: str, column_map: ColumnMap, read: Callable[..., Intake]) -> Intake:
+    """Return one side from a file."""
+    loaders = {".csv": _csv, ".json": _json, ".jsonl": _json_lines, ".parquet": _parquet}
+    loader = loaders.get(path.suffix.lower())
+    if loader is None:
+        raise UnusableInput(f"{path} must end in {', '.join(loaders)}; found {path.suffix or 'no suffix'!r}.")
+    loaded = loader(path, side, column_map.get(side, {}))
+    intake = read(loaded.frame, source=path.name)
+    refused = [
+        Reject(source=path.name, row=row, id=refusal.id, reason=refusal.reason)
+        for row, refusal in loaded.refusals.items()
+    ]
+    return Intake(
+        frame=intake.frame,
+        rejects=tuple(sorted((*intake.rejects, *refused), key=lambda reject: reject.row)),
+        superseded=intake.superseded,
+        incomplete=None if loaded.incomplete is None else f"{path.name}: {loaded.incomplete}",
+        notes=tuple(f"{path.name}: {note}" for note in loaded.notes),
+    )
+
+
+def _bytes(path: Path) -> bytes:
+    """Return a file's content."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:  # Missing, a directory, not ours to read.
+        raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from None
+    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise UnusableInput(
+            f"{path} is empty, which may be an export that failed: where there is truly nothing, write a header line"
+            " into a .csv, or [] into a .json."
+        )
+    return content
+
+
+# Tables: .csv and .parquet.
+
+
+def _csv(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
+    """Return the rows of a CSV, every cell as text."""
+    content = _bytes(path)
+    if b"\0" in content:
+        raise UnusableInput(f"{path} must be a CSV in UTF-8; found zero bytes, as in UTF-16, a spreadsheet or an archive.")
+    try:
+        header = next(csv.reader(io.StringIO(_first_lines(content), newline="")))
+    except (UnicodeDecodeError, csv.Error, StopIteration):
+        raise UnusableInput(f"{path} must be a CSV in UTF-8 with a header line; its first line cannot be read.") from None
+    names = [name.strip() for name in header]
+    plan = _plan(path, names, side, mapped)
+    wanted = sorted({_head(names, theirs) for theirs in plan.columns.values()} - {None}, key=str)
+    twice = [name for name in wanted if names.count(str(name)) > 1]
+    if twice:
+        raise UnusableInput(f"{path} has the column {twice[0]!r} twice, so nobody can say which one counts.")
+    refusals: dict[int, Refusal] = {}
+    incomplete = None
+    try:
+        table, numbers = _csv_quickly(content, len(names)), None
+    except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote: read it line by line.
+        table, numbers, refusals, incomplete = _csv_patiently(content, len(names))
+    held = {name: table.column(names.index(str(name))) for name in wanted}
+    index = pd.RangeIndex(1, table.num_rows + 1, name="row") if numbers is None else pd.Index(numbers, name="row")
+    loaded = _framed(held, plan, index)
+    return _Loaded(loaded, refusals, _notes(plan), incomplete)
+
+
+def _first_lines(content: bytes) -> str:
+    """Return the start of a CSV, surely with the whole header in it."""
+    start = content[:_CSV_BLOCK].lstrip(b"\xef\xbb\xbf")
+    return start.decode("utf-8", errors="surrogateescape").lstrip("\r\n")
+
+
+def _csv_quickly(content: bytes, width: int) -> Any:  # noqa: ANN401 - pyarrow ships no types.
+    """Return a CSV as a table of texts.
+
+    Raises:
+        pa.ArrowInvalid: a line is not like the others.
+    """
+    names = [str(position) for position in range(width)]
+    table = pa_csv.read_csv(
+        pa.BufferReader(content),
+        read_options=pa_csv.ReadOptions(block_size=_CSV_BLOCK, column_names=names, encoding="utf8"),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=True),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.large_string()), null_values=[""], strings_can_be_null=True
+        ),
+    )
+    return table.slice(1)
+
+
+def _csv_patiently(content: bytes, width: int) -> tuple[Any, list[int], dict[int, Refusal], str | None]:
+    """Return a CSV's readable rows as a table of texts, their numbers, the others, and a sentence if its end is lost."""
+    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    numbers: list[int] = []
+    rows: list[list[str]] = []
+    refusals: dict[int, Refusal] = {}
+    number, incomplete = -1, None  # The header is row 0.
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:  # A quote out of place, or one that the end of the file left open.
+            number += 1
+            refusals[number] = Refusal(f"expected a line of CSV, found one that cannot be read: {error}")
+            if "unexpected end of data" in str(error):
+                incomplete = f"the quote that row {number} opens is never closed, so what follows it was not read"
+            continue
+        if not "".join(row).strip() and len(row) <= 1:
+            continue
+        number += 1
+        if number == 0:
+            continue
+        if len(row) != width:
+            refusals[number] = Refusal(f"expected {width} cells as in the header, found {len(row)}")
+        elif any("\udc80" <= letter <= "\udcff" for letter in "".join(row)):
+            refusals[number] = Refusal("expected UTF-8, found bytes that are none")
+        else:
+            numbers.append(number)
+            rows.append(row)
+    kinds = pa.schema([(str(position), pa.large_string()) for position in range(width)])
+    turned = list(zip(*rows, strict=True)) if rows else [[] for _ in range(width)]
+    return pa.Table.from_arrays([pa.array(column, pa.large_string()) for column in turned], schema=kinds), numbers, refusals, incomplete
+
+
+def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
+    """Return the rows of a Parquet file, only the columns that are ours, as Arrow holds them."""
+    try:
+        file = pq.ParquetFile(path)
+        names = file.schema_arrow.names
+        plan = _plan(path, names, side, mapped)
+        wanted = sorted({_head(names, theirs) for theirs in plan.columns.values()} - {None}, key=str)
+        table = file.read(columns=wanted)
+    except OSError as error:
+        reason = error.strerror or "it is no Parquet file, or cut off"
+        raise UnusableInput(f"{path} cannot be read: {reason}.") from None
+    except pa.ArrowException:
+        raise UnusableInput(f"{path} must be a Parquet file; found something else, or one that is cut off.") from None
+    held = {name: table.column(name) for name in wanted}
+    frame = _framed(held, plan, pd.RangeIndex(1, table.num_rows + 1, name="row"), trimmed=False)
+    return _Loaded(frame, notes=_notes(plan))
+
+
+def _plan(path: Path, names: list[str], side: str, mapped: Mapping[str, str]) -> columns.Reading:
+    """Return which of a table's columns are ours."""
+    plan = columns.recognise(names, side)
+    lacking = [theirs for theirs in mapped.values() if _head(names, theirs) is None]
+    if lacking:
+        raise UnusableInput(f"{path} has no column {lacking[0]!r}, which the column map names; {_found(names)}.")
+    plan = columns.Reading({**plan.columns, **mapped}, plan.zoneless_utc, plan.tool)
+    _check_needed(path, plan.columns, names, side)
+    return plan
+
+
+def _check_needed(path: Path, known: Iterable[str], names: Iterable[str], side: str) -> None:
+    """Refuse a file that has none of the columns that its side needs, or is a well-known other one."""
+    names = list(names)
+    advice = columns.mistaken(names)
+    if advice is not None:
+        raise UnusableInput(f"{path} holds no {side}: {advice}.")
+    if not set(columns.NEEDED[side]) & set(known):
+        raise UnusableInput(
+            f"{path} has none of the columns that {side} need ({', '.join(columns.NEEDED[side])}); {_found(names)};"
+            " name them with --columns."
+        )
+
+
+def _found(names: list[str]) -> str:
+    """Return a file's first headers for a message."""
+    listed = ", ".join(cells.shown(name) for name in names[:_HEADERS_SHOWN]) or "no header"
+    return f"its first headers are {listed}"
+
+
+def _head(names: Iterable[str], theirs: str) -> str | None:
+    """Return the column that a header or a dotted path begins in; None where there is none."""
+    if theirs in names:
+        return theirs
+    head = theirs.partition(".")[0]
+    return head if head in names else None
+
+
+def _notes(plan: columns.Reading) -> list[str]:
+    """Return what a person should know about how a table was read."""
+    if plan.tool is None:
+        return []
+    zone = ", times without a zone as UTC" if plan.zoneless_utc else ""
+    return [f"read as a table of {plan.tool}: amount in minor units{zone}."]
+
+
+def _framed(held: Mapping[Any, Any], plan: columns.Reading, index: pd.Index, *, trimmed: bool = True) -> pd.DataFrame:
+    """Return a table's columns under our names, without passing through Python objects."""
+    raw: dict[str, pd.Series] = {}
+    for ours, theirs in plan.columns.items():
+        column = _column(held, theirs, trimmed=trimmed)
+        raw[ours] = column if isinstance(column, pd.Series) else pd.Series(pd.arrays.ArrowExtensionArray(column))
+        if plan.zoneless_utc and ours.endswith("_at"):
+            raw[ours] = cells.in_utc(raw[ours])
+    if "intent_key" not in raw and plan.tool is not None and "metadata" in held:
+        raw["intent_key"] = _by_path(held["metadata"], (objects.METADATA_KEY,))
+    frame = pd.DataFrame({name: column.array for name, column in raw.items()}, copy=False)
+    frame.index = index
+    return frame
+
+
+def _column(held: Mapping[Any, Any], theirs: str, *, trimmed: bool) -> Any:  # noqa: ANN401 - pyarrow ships no types.
+    """Return a column by its header or by a dotted path."""
+    if theirs in held:
+        return pc.utf8_trim_whitespace(held[theirs]) if trimmed else held[theirs]
+    head, _, rest = theirs.partition(".")
+    return _by_path(held[head], tuple(rest.split(".")))
+
+
+def _by_path(column: Any, path: tuple[str, ...]) -> pd.Series:  # noqa: ANN401 - pyarrow ships no types.
+    """Return what each cell, a struct or JSON text, holds at a path."""
+    return pd.Series([_walked(value, path) for value in column.to_pylist()], dtype=object)
+
+
+def _walked(value: object, path: tuple[str, ...]) -> object:
+    """Return what a JSON value holds at a path; None where it holds nothing there."""
+    for name in path:
+        if isinstance(value, list):  # Arrow's maps come as lists of pairs.
+            value = dict(value)
+        value = objects.metadata_value(value, name)
+        if value is None or isinstance(value, objects.Unreadable):
+            return value
+    return value
+
+
+# Objects: .json and .jsonl.
+
+
+def _json(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
+    """Return the rows of a JSON file: one object, an array of them, or a list page."""
+    try:
+        value = _parsed(_bytes(path).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
+        raise UnusableInput(f"{path} must be a JSON file: {error}.") from None
+    if isinstance(value, Mapping) and isinstance(value.get(side), list) and "object" not in value:
+        value = value[side]
+    if not isinstance(value, Mapping | list):
+        raise UnusableInput(f"{path} must hold an object or an array of them; found {cells.shown(value)}.")
+    return _objects(path, side, mapped, [value])
+
+
+def _json_lines(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
+    """Return the rows of a file with one JSON value on each line."""
+    return _objects(path, side, mapped, _lines(_bytes(path).removeprefix(b"\xef\xbb\xbf")))
+
+
+def _lines(content: bytes) -> Iterator[object]:
+    """Return the value of each line that is not blank; a refusal for one that cannot be read."""
+    for line in content.split(b"\n"):
+        if line.strip():
+            try:
+                yield _parsed(line.decode("utf-8"))
+            except (ValueError, RecursionError):  # Cut off, or no JSON at all.
+                yield Refusal("expected a line of JSON, found one that cannot be read")
+
+
+def _parsed(text: str) -> object:
+    """Return a JSON value in which no number is a float."""
+    return json.loads(text, parse_float=Decimal, parse_constant=Decimal)
+
+
+def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[object]) -> _Loaded:
+    """Return parsed JSON values as rows."""
+    opened = objects.intents(items) if side == INTENTS else objects.refunds(items)
+    if opened.refusals and not opened.rows:
+        reason = next(iter(opened.refusals.values())).reason
+        raise UnusableInput(f"{path} holds no {side}: {reason}.")
+    names = dict.fromkeys(name for number in opened.foreign for name in opened.rows[number])
+    known = {**{name: name for name in columns.OURS[side]}, **mapped}
+    if names and len(opened.foreign) == len(opened.rows):
+        lacking = [theirs for theirs in mapped.values() if _head(names, theirs) is None]
+        if lacking:
+            raise UnusableInput(f"{path} has no field {lacking[0]!r}, which the column map names; {_found(list(names))}.")
+        _check_needed(path, [ours for ours, theirs in known.items() if _head(names, theirs)], names, side)
+    rows = [
+        {ours: _field(row, theirs) for ours, theirs in known.items()} if number in opened.foreign else row
+        for number, row in opened.rows.items()
+    ]
+    frame = pd.DataFrame(
+        {ours: pd.Series([_trimmed(row.get(ours)) for row in rows], dtype=object) for ours in known}, copy=False
+    )
+    frame.index = pd.Index(np.fromiter(opened.rows, dtype="int64", count=len(opened.rows)), name="row")
+    return _Loaded(frame, opened.refusals, opened.notes, opened.incomplete)
+
+
+def _field(row: Mapping[str, object], theirs: str) -> object:
+    """Return a row's field by its name or by a dotted path; expanded ids are their id."""
+    if theirs in row or "." not in theirs:
+        value = row.get(theirs)
+        expanded = isinstance(value, Mapping) and theirs in {"charge", "payment_intent"}
+        return value.get("id") if expanded and isinstance(value, Mapping) else value
+    return _walked(row, tuple(theirs.split(".")))
+
+
+def _trimmed(value: object) -> object:
+    """Return a text without the blanks around it."""
+    return value.strip() if isinstance(value, str) else value

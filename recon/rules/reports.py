@@ -1,0 +1,300 @@
+"""A result as people and programs read it: JSON, CSV and a table.
+
+Pure and total: every key is always there, nothing is left out in silence, and two currencies are never summed. Cells of
+a CSV cannot become formulas, and text of a file cannot become escape codes of a terminal.
+"""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from recon.model import money
+from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
+from recon.model.records.words import Certainty, Kind, Verdict
+
+SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
+_WIDTH = 100  # Columns of a table that is written to a file.
+# What a spreadsheet takes for the start of a formula. Source: https://owasp.org/www-community/attacks/CSV_Injection
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_STYLES = {
+    Verdict.RECONCILED: "bold green",
+    Verdict.RECONCILED_WITH_PENDING: "bold green",
+    Verdict.BREAKS: "bold red",
+    Verdict.INCOMPLETE: "bold yellow",
+}
+_MISMATCH_COLUMNS = (
+    "kind",
+    "certainty",
+    "finding",
+    "subject",
+    "account",
+    "intent_key",
+    "order_id",
+    "customer_id",
+    "tool",
+    "team",
+    "payment",
+    "refund_ids",
+    "extra_refund_ids",
+    "amount_at_risk",
+    "currency",
+    "since",
+    "direction",
+    "diagnosis",
+    "why",
+)
+
+
+def as_json(result: Result) -> dict[str, object]:
+    """Return the result as plain JSON values, every key present, in the contract's order."""
+    return {
+        "as_of": instant(result.as_of),
+        "verdict": str(result.verdict),
+        "counts": _counts(result.counts),
+        "at_risk": dict(result.at_risk),
+        "mismatches": [_mismatch(mismatch) for mismatch in result.mismatches],
+        "in_flight": [
+            {
+                "subject": flight.subject,
+                "account": flight.account,
+                "becomes": str(flight.becomes),
+                "breaks_at": instant(flight.breaks_at),
+            }
+            for flight in result.in_flight
+        ],
+        "healable": [
+            {
+                "account": heal.account,
+                "intent_key": heal.intent_key,
+                "refund_id": heal.refund_id,
+                "basis": str(heal.basis),
+            }
+            for heal in result.healable
+        ],
+        "rejected": [
+            {"source": reject.source, "row": reject.row, "id": reject.id, "reason": reject.reason}
+            for reject in result.rejected
+        ],
+    }
+
+
+def json_text(result: Result) -> str:
+    """Return the result as JSON text, one mismatch, reject and so on a line."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    parts = []
+    for key, value in as_json(result).items():
+        if isinstance(value, list) and value:
+            lines = ",\n    ".join(map(encode, value))
+            parts.append(f"  {encode(key)}: [\n    {lines}\n  ]")
+        else:
+            parts.append(f"  {encode(key)}: {encode(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def as_csv(result: Result) -> str:
+    """Return the mismatches as CSV, one row each, columns in the JSON's order, ids of a list separated by spaces."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_MISMATCH_COLUMNS)
+    for mismatch in result.mismatches:
+        writer.writerow([_cell(value) for value in _mismatch(mismatch).values()])
+    return out.getvalue()
+
+
+def as_table(result: Result) -> RenderableType:
+    """Return the result for a terminal: rejects first, then the verdict, the money, and what to do about each."""
+    parts: list[RenderableType] = [*_rejected(result.rejected), _verdict(result), _numbers(result.counts)]
+    if result.at_risk:
+        parts += [Text(), _heading("Money at risk"), _money(result)]
+    for kind in Kind:
+        found = [mismatch for mismatch in result.mismatches if mismatch.kind == kind]
+        if found:
+            parts += [Text(), *_kind(kind, found)]
+    parts += _pending(result)
+    return Group(*parts)
+
+
+def table_text(result: Result) -> str:
+    """Return the table as plain text, for a file."""
+    console = Console(width=_WIDTH, file=io.StringIO(), no_color=True, highlight=False, force_terminal=False)
+    with console.capture() as capture:
+        console.print(as_table(result))
+    return capture.get()
+
+
+def instant(time: datetime) -> str:
+    """Return a time as ISO 8601 with Z; microseconds only where there are some."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _counts(counts: Counts) -> dict[str, object]:
+    """Return the counts in the contract's order."""
+    return {
+        "intents": counts.intents,
+        "refunds": counts.refunds,
+        "matched": counts.matched,
+        "matched_inferred": counts.matched_inferred,
+        "declared_repeats": counts.declared_repeats,
+        "in_flight": counts.in_flight,
+        "healable": counts.healable,
+        "system": counts.system,
+        "withheld": counts.withheld,
+        "rejected": counts.rejected,
+        "superseded": counts.superseded,
+        "unknown_status": counts.unknown_status,
+        "mismatches": {str(kind): counts.mismatches.get(kind, 0) for kind in Kind},
+    }
+
+
+def _mismatch(mismatch: Mismatch) -> dict[str, object]:
+    """Return one mismatch in the contract's order."""
+    return {
+        "kind": str(mismatch.kind),
+        "certainty": str(mismatch.certainty),
+        "finding": None if mismatch.finding is None else str(mismatch.finding),
+        "subject": mismatch.subject,
+        "account": mismatch.account,
+        "intent_key": mismatch.intent_key,
+        "order_id": mismatch.order_id,
+        "customer_id": mismatch.customer_id,
+        "tool": mismatch.tool,
+        "team": mismatch.team,
+        "payment": mismatch.payment,
+        "refund_ids": list(mismatch.refund_ids),
+        "extra_refund_ids": list(mismatch.extra_refund_ids),
+        "amount_at_risk": mismatch.at_risk.amount_minor,
+        "currency": mismatch.at_risk.currency,
+        "since": instant(mismatch.since),
+        "direction": None if mismatch.direction is None else str(mismatch.direction),
+        "diagnosis": mismatch.diagnosis,
+        "why": mismatch.why,
+    }
+
+
+def _cell(value: object) -> str:
+    """Return a value as a CSV cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    text = " ".join(value) if isinstance(value, list) else str(value)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def _shown(text: str | None) -> str:
+    """Return text of a file as a terminal may show it: on one line, without control characters."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text or "")
+
+
+def _heading(text: str) -> Text:
+    """Return a heading."""
+    return Text(text, style="bold")
+
+
+def _indented(text: Text, by: int) -> Padding:
+    """Return text that keeps its indentation where it wraps."""
+    return Padding(text, (0, 0, 0, by))
+
+
+def _more(count: int) -> list[RenderableType]:
+    """Return a line that says how many are not shown, if any are not."""
+    if count <= SHOWN:
+        return []
+    return [_indented(Text(f"and {count - SHOWN} more; --format json lists all", style="dim"), 2)]
+
+
+def _rejected(rejects: tuple[Reject, ...]) -> list[RenderableType]:
+    """Return the rows that could not be judged."""
+    if not rejects:
+        return []
+    lines: list[RenderableType] = [_heading(f"Rejected rows: {len(rejects)}, not judged")]
+    for reject in rejects[:SHOWN]:
+        named = f" ({_shown(reject.id)})" if reject.id else ""
+        lines.append(_indented(Text(f"{_shown(reject.source)} row {reject.row}{named}: {_shown(reject.reason)}"), 2))
+    return [*lines, *_more(len(rejects)), Text()]
+
+
+def _verdict(result: Result) -> Text:
+    """Return the verdict in one line, and what was not read."""
+    line = Text(str(result.verdict).replace("_", " "), style=_STYLES[result.verdict])
+    line.append(f" as of {instant(result.as_of)}", style="not bold")
+    for sentence in result.incomplete:
+        line.append(f"\n  {_shown(sentence)}", style="not bold")
+    return line
+
+
+def _numbers(counts: Counts) -> Text:
+    """Return the counts that are not zero, in words."""
+    broken = sum(counts.mismatches.values())
+    words = [f"{counts.intents} intents", f"{counts.refunds} refunds", f"{counts.matched} matched"]
+    words += [f"{broken} {'mismatch' if broken == 1 else 'mismatches'}"]
+    rest = {
+        "in flight": counts.in_flight,
+        "healable": counts.healable,
+        "withheld": counts.withheld,
+        "rejected": counts.rejected,
+        "superseded": counts.superseded,
+        "matched by inference only": counts.matched_inferred,
+        "declared repeats": counts.declared_repeats,
+        "made by the provider itself": counts.system,
+        "of a status we do not know": counts.unknown_status,
+    }
+    return Text(", ".join([*words, *(f"{count} {name}" for name, count in rest.items() if count)]))
+
+
+def _money(result: Result) -> Table:
+    """Return money at risk, one line per currency."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 0, 0, 2))
+    table.add_column(justify="right")
+    for currency, amount in sorted(result.at_risk.items()):
+        table.add_row(money.written(Money(amount, currency)))
+    return table
+
+
+def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:
+    """Return the mismatches of one kind, each with its subject, its money and why."""
+    likely = sum(mismatch.certainty == Certainty.PROBABLE for mismatch in found)
+    note = f", {likely} of them probable" if likely else ""
+    lines: list[RenderableType] = [_heading(f"{str(kind).replace('_', ' ')}: {len(found)}{note}")]
+    for mismatch in found[:SHOWN]:
+        lines += _one(mismatch)
+    return [*lines, *_more(len(found))]
+
+
+def _one(mismatch: Mismatch) -> list[RenderableType]:
+    """Return one mismatch."""
+    head = Text(_shown(mismatch.subject), style="cyan")
+    head.append(f"  {money.written(mismatch.at_risk)}", style="not cyan bold")
+    for name, value in (
+        ("order", mismatch.order_id),
+        ("customer", mismatch.customer_id),
+        ("account", mismatch.account),
+        ("tool", mismatch.tool),
+        ("", str(mismatch.certainty) if mismatch.certainty == Certainty.PROBABLE else None),
+    ):
+        if value:
+            head.append(f"  {name} {_shown(value)}".replace("   ", "  "), style="dim not bold")
+    return [_indented(head, 2), _indented(Text(_shown(mismatch.why)), 4)]
+
+
+def _pending(result: Result) -> list[RenderableType]:
+    """Return what is not a mismatch yet, and what a run would finish by itself."""
+    parts: list[RenderableType] = []
+    if result.healable:
+        parts += [Text(), _heading(f"healable: {len(result.healable)}, a run finishes these by itself")]
+        for heal in result.healable[:SHOWN]:
+            text = f"intent:{_shown(heal.intent_key)}  {_shown(heal.refund_id)}  by {heal.basis}"
+            parts.append(_indented(Text(text), 2))
+        parts += _more(len(result.healable))
+    if result.in_flight:
+        parts += [Text(), _heading(f"in flight: {len(result.in_flight)}, too young to judge")]
+        for flight in result.in_flight[:SHOWN]:
+            becomes = str(flight.becomes).replace("_", " ")
+            text = f"{_shown(flight.subject)}  {becomes} from {instant(flight.breaks_at)}"
+            parts.append(_indented(Text(text), 2))
+        parts += _more(len(result.in_flight))
+    return parts
