@@ -16,7 +16,7 @@ from typing import Any
 import stripe
 from stripe import RequestsClient, StripeClient
 
-from recon.model import objects
+from recon.model import payloads
 from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.records.provider import Intent, Refund, RefundEvent
 from recon.model.records.results import Reject
@@ -125,7 +125,7 @@ class Provider:
         """
         params = {"created": {"gte": int(since.timestamp())}, "types": list(_EVENT_TYPES)}
         for _, rows, _ in self._pages("events", account, self._client.v1.events.list, params):
-            yield from (event for row in rows if (event := objects.refund_event(row)) is not None)
+            yield from (event for row in rows if (event := payloads.refund_event(row)) is not None)
 
     def retrieve(self, refund_id: RefundId, account: AccountId) -> Refund | None:
         """Return the refund as it is now; None where the account has no such refund, or does not show it yet.
@@ -250,7 +250,7 @@ class Provider:
         return refund
 
     def _refund(self, row: object, account: AccountId, place: int) -> Refund | Reject:
-        return objects.refund(row, account=account, place=place, metadata_key=self._settings.metadata_key)
+        return payloads.refund(row, account=account, place=place, metadata_key=self._settings.metadata_key)
 
 
 class _Client(RequestsClient):

@@ -1,0 +1,99 @@
+"""The provider's own objects, one by one, as records.
+
+Pure: a decoded answer in, a Refund or the Reject that says why not out. Unknown fields do not disturb it,
+nor do missing ones that a refund can do without.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from recon.model.money import EXPONENTS, LARGEST_MINOR
+from recon.model.records.provider import Refund, RefundEvent
+from recon.model.records.results import Reject
+from recon.model.records.words import AccountId, IntentKey, RefundId
+
+_LATEST_SECONDS = 253_402_300_799  # The end of the year 9999: what a datetime holds.
+# Refunds that the provider makes by itself, by their reason or by what they are in its ledger.
+# Sources: https://docs.stripe.com/api/refunds/object, https://docs.stripe.com/reports/balance-transaction-types
+_SYSTEM_REASONS = frozenset({"expired_uncaptured_charge"})
+_SYSTEM_ENTRIES = frozenset({"partial_capture_reversal"})
+
+
+def refund(row: object, *, account: AccountId, place: int, metadata_key: str) -> Refund | Reject:
+    """Return one refund object as a record, or why it cannot be one.
+
+    row: as JSON has it. place: its place on the page, from 1. metadata_key: the field with the intent's key.
+    """
+    found: Mapping[str, Any] = row if isinstance(row, dict) else {}
+    metadata = found.get("metadata")
+    named = _text(metadata.get(metadata_key)) if isinstance(metadata, dict) else None
+    flaw = _flaw(found)
+    if flaw is not None:
+        return Reject(
+            source=f"provider, refunds of {account or 'the platform'}",
+            row=place,
+            id=_text(found.get("id")),
+            reason=flaw,
+            account=account,
+            names=(named,) if named else (),
+        )
+    return Refund(
+        id=RefundId(found["id"]),
+        account=account,
+        amount_minor=found["amount"],
+        currency=found["currency"].lower(),
+        status=_text(found.get("status")) or "",
+        created_at=datetime.fromtimestamp(found["created"], UTC),
+        payment_intent=_id(found.get("payment_intent")),
+        charge=_id(found.get("charge")),
+        intent_key=IntentKey(named) if named else None,
+        system=_is_system(found),
+        reason=_text(found.get("reason")),
+        failure_reason=_text(found.get("failure_reason")),
+        pending_reason=_text(found.get("pending_reason")),
+    )
+
+
+def refund_event(row: object) -> RefundEvent | None:
+    """Return one event object as a hint; None where it does not say which refund it is about, and when."""
+    found: Mapping[str, Any] = row if isinstance(row, dict) else {}
+    data, request = found.get("data"), found.get("request")
+    refund_id = _id(data.get("object")) if isinstance(data, dict) else None
+    if refund_id is None or not _is_time(found.get("created")):
+        return None
+    key = None
+    if found.get("type") == "refund.created" and isinstance(request, dict):
+        key = _text(request.get("idempotency_key"))
+    return RefundEvent(RefundId(refund_id), key, datetime.fromtimestamp(found["created"], UTC))
+
+
+def _flaw(found: Mapping[str, Any]) -> str | None:
+    amount, currency = found.get("amount"), found.get("currency")
+    if not _text(found.get("id")):
+        return "It has no id."
+    if not isinstance(amount, int) or isinstance(amount, bool) or not 0 <= amount <= LARGEST_MINOR:
+        return "Its amount is not a whole number of minor units from 0."
+    if not isinstance(currency, str) or currency.lower() not in EXPONENTS:
+        return "Its currency is not one of the provider's."
+    if not _is_time(found.get("created")):
+        return "Its created is not a time in seconds."
+    return None
+
+
+def _is_system(found: Mapping[str, Any]) -> bool:
+    entry = found.get("balance_transaction")
+    words = {entry.get("type"), entry.get("reporting_category")} if isinstance(entry, dict) else set()
+    return found.get("reason") in _SYSTEM_REASONS or bool(words & _SYSTEM_ENTRIES)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LATEST_SECONDS
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _id(value: object) -> str | None:
+    return _text(value.get("id")) if isinstance(value, dict) else _text(value)
