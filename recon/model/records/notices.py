@@ -3,7 +3,8 @@
 Never says how to send one: rules/notices.py composes, doors/slack.py delivers.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,10 @@ Block = dict[str, Any]  # A Slack block, as JSON has it. Source: Slack, Block Ki
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What people see. text: the whole message in plain words, for screen readers and previews; blocks: the same, laid out."""
+    """What people see.
+
+    text: the whole message in plain words, for screen readers and previews. blocks: the same, laid out.
+    """
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -24,8 +28,8 @@ class Message:
 class Thread:
     """One root message about one owner's cases of one kind and severity; or an alarm of the system itself.
 
-    key: unique, from owner target, kind, severity and account mode. channel: as Slack named it in its answer, None
-    until the root was sent. root_ts: Slack's timestamp of the root, None until known.
+    key: unique, from owner target, kind, severity and account mode. channel: as Slack named it in its answer,
+    None until the root was sent. root_ts: Slack's timestamp of the root, None until known.
     """
 
     key: str
@@ -38,10 +42,11 @@ class Thread:
 class Notice:
     """One outgoing message: an outbox row.
 
-    dedupe_key: unique; the same news said twice is one row. delivery_id: unique, sent in the message's metadata.
-    verb: "root" posts the thread's root, "reply" posts into it, "edit" rewrites the root. attempts: sends begun.
-    next_at: not before. claimed_by, claimed_until: the sender at it. first_sent_at: when the first send began.
-    misses: complete look-ups that did not find it. error: the last thing that went wrong, without secrets.
+    dedupe_key: unique; the same news said twice is one row. delivery_id: unique, sent in the message's
+    metadata. verb: "root" posts the thread's root, "reply" posts into it, "edit" rewrites the root. attempts:
+    sends begun. next_at: not before. claimed_by, claimed_until: the sender at it. first_sent_at: when the
+    first send began. misses: complete look-ups that did not find it. error: the last thing that went wrong,
+    without secrets.
     """
 
     id: int | None
@@ -65,3 +70,26 @@ class Notice:
     channel: str | None = None
     ts: str | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What every notice of a run has in common.
+
+    as_of: the time its cases were judged at. livemode: whether the money is real. dashboard_url: without
+    a slash at its end. mentions: user groups by the name of the rule that chose the owner.
+    """
+
+    run_id: RunId | None
+    as_of: datetime
+    now: datetime
+    livemode: bool
+    dashboard_url: str
+    operators_channel: str
+    surge_limit: int
+    mentions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def mode(self) -> str:
+        """Return the word for whether the money is real."""
+        return "live" if self.livemode else "test"

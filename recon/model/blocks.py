@@ -1,0 +1,88 @@
+"""Slack's blocks: a stranger's text made harmless, and a message laid out within Slack's limits.
+
+Never decides what is said: rules/notices.py does.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from datetime import timedelta
+
+from recon.model.records.notices import Block, Message
+
+VALUE_LIMIT = 60  # Characters of a stranger's id: the longest of the provider's has half of them.
+SENTENCE_LIMIT = 300  # Characters of a stranger's or our own sentence: ours are shorter.
+# Slack's limits are 3,000 characters of a section and 50 blocks. Beyond about 13,000 characters over all
+# blocks a message fails, as reported. Source: https://docs.slack.dev/reference/block-kit/blocks
+SECTION_LIMIT = 2_900
+BLOCK_LIMIT = 50
+MESSAGE_LIMIT = 10_000
+
+
+def message(text: str, title: str | None, lines: Iterable[str], body: list[Block], *context: str) -> Message:
+    """Return the plain text with its layout: a header, paragraphs, a list, and where it comes from."""
+    header: Block = {"type": "header", "text": {"type": "plain_text", "text": title}}
+    blocks = [header] if title else []
+    blocks += [section(line) for line in lines]
+    blocks += body
+    if context:
+        blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": each} for each in context]})
+    return Message(text, tuple(blocks))
+
+
+def sections(lines: Iterable[str]) -> list[Block]:
+    """Return lines as sections, each as full as it may be."""
+    texts: list[str] = []
+    for line in lines:
+        if texts and len(texts[-1]) + len(line) < SECTION_LIMIT:
+            texts[-1] += f"\n{line}"
+        else:
+            texts.append(line)
+    return [section(text) for text in texts]
+
+
+def section(text: str) -> Block:
+    """Return one paragraph, in which Slack makes nothing into a link or a mention by itself."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
+
+
+def code(text: str) -> str:
+    """Return a stranger's id set apart from our words."""
+    return f"`{clean(text, limit=VALUE_LIMIT)}`"
+
+
+def clean(text: str, *, limit: int = SENTENCE_LIMIT) -> str:
+    """Return a stranger's text in one line that cannot ping, link, strike or turn around.
+
+    limit: characters of what is returned, escapes counted.
+    """
+    plain = "".join(
+        " " if unicodedata.category(each)[0] in "CZ" else "'" if each in "`*~" else each for each in text
+    )
+    plain = " ".join(plain.split())
+    if len(escaped(plain)) <= limit:
+        return escaped(plain)
+    kept = ""
+    for each in map(escaped, plain):
+        if len(kept) + len(each) >= limit:
+            break
+        kept += each
+    return f"{kept}…"
+
+
+def escaped(text: str) -> str:
+    """Return text with the three characters that Slack gives a meaning escaped."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def duration(age: timedelta) -> str:
+    """Return how long, in the two largest units: 3 h 10 min."""
+    minutes = max(0, int(age.total_seconds())) // 60
+    days, hours = minutes // 1440, minutes // 60 % 24
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 case, 2 cases."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,396 @@
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recon.model.records.cases import JOB, Case, Change, Entry
+from recon.model.records.notices import Manner, Notice
+from recon.model.records.results import Money
+from recon.model.records.runs import AccountReading
+from recon.model.records.words import (
+    AccountId,
+    Action,
+    CaseState,
+    Certainty,
+    Kind,
+    RefundId,
+    RunId,
+    Severity,
+    Subject,
+)
+from recon.rules import notices
+from tests.builders import NOON, PLATFORM, a_case, a_mismatch, an_owner
+
+AS_OF = NOON + timedelta(hours=2)
+RUN = RunId("run-2")
+MANNER = Manner(
+    run_id=RUN,
+    as_of=AS_OF,
+    now=AS_OF + timedelta(minutes=1),
+    livemode=True,
+    dashboard_url="https://desk.example",
+    operators_channel="#operators",
+    surge_limit=25,
+)
+KEY = "#payments|duplicate|high|live"
+
+
+def a_change(
+    case: Case, action: Action = Action.OPENED, *, run_id: RunId | None = RUN, before: int = 0
+) -> Change:
+    entry = Entry(
+        case.id, action, JOB, AS_OF, "seen", None, case.state, case.version, f"run-2:{case.id}", run_id
+    )
+    return Change(case, entry, before)
+
+
+def numbered(number: int, **changes: object) -> Case:
+    mismatch = a_mismatch(
+        subject=Subject(f"intent:refund_order:{number}"),
+        order_id=f"order_{number}",
+        at_risk=Money(100 * number, "usd"),
+    )
+    return a_case(replace(mismatch, **changes))  # type: ignore[arg-type]  # any field of the mismatch
+
+
+def said(
+    changes: Iterable[Change],
+    waiting: Iterable[Case] | None = None,
+    *,
+    known: Iterable[str] = (),
+    before: Iterable[Case] = (),
+    manner: Manner = MANNER,
+    held: Iterable[Case] = (),
+    unread: Iterable[AccountId] = (),
+) -> tuple[Notice, ...]:
+    changes = tuple(changes)
+    cases = [change.case for change in changes] if waiting is None else waiting
+    return notices.compose(
+        changes,
+        notices.by_thread(cases, livemode=manner.livemode),
+        frozenset(known),
+        before={case.id: case for case in before},
+        manner=manner,
+        held=held,
+        unread=frozenset(unread),
+    )
+
+
+def outline(sent: Iterable[Notice]) -> list[str]:
+    return [f"{notice.verb} {notice.thread_key}" for notice in sent]
+
+
+def blocks_of(notice: Notice) -> str:
+    return json.dumps(notice.message.blocks, ensure_ascii=False)
+
+
+def test_nothing_new_nothing_said() -> None:
+    assert said([], [a_case()], known=[KEY]) == ()
+
+
+def test_a_new_case_makes_a_root_and_a_reply_with_everything_a_person_needs() -> None:
+    case = a_case()
+    root, reply = said([a_change(case)])
+
+    assert outline([root, reply]) == [f"root {KEY}", f"reply {KEY}"]
+    assert (root.target, reply.target) == ("#payments", "#payments")
+    assert root.message.text == (
+        "HIGH: 1 duplicate case, 49.00 USD at risk, oldest 1 h 59 min. Owner: Payments on call. "
+        "https://desk.example/?kind=duplicate&amp;severity=high"
+    )
+    for told in (case.id, "49.00 USD", "order_8812", "cus_8812", "re_8812", "re_8812_2", "case?case=C-"):
+        assert told in blocks_of(root)
+        assert told in blocks_of(reply)
+    assert reply.message.text == (
+        f"HIGH duplicate: 1 opened ({case.id}); 49.00 USD. Owner: Payments on call. "
+        "https://desk.example/?kind=duplicate&amp;severity=high"
+    )
+
+
+def test_a_known_thread_has_its_root_edited_and_is_told_what_is_new() -> None:
+    old, new = numbered(1), numbered(2)
+
+    assert outline(said([a_change(new)], [old, new], known=[KEY])) == [f"edit {KEY}", f"reply {KEY}"]
+
+
+def test_cases_are_told_apart_by_owner_kind_severity_and_mode() -> None:
+    first = numbered(1)
+    others = [
+        replace(numbered(2), owner=an_owner(target="#others")),
+        numbered(3, kind=Kind.ORPHAN),
+        replace(numbered(4), severity=Severity.CRITICAL),
+    ]
+    keys = {notices.thread_key(case, livemode=True) for case in [first, *others]}
+    keys.add(notices.thread_key(first, livemode=False))
+
+    assert len(keys) == 5
+
+
+def test_the_root_shows_the_largest_five_and_counts_per_currency() -> None:
+    cases = [numbered(number) for number in range(1, 8)]
+    cases.append(numbered(9, at_risk=Money(650, "jpy"), certainty=Certainty.PROBABLE))
+    root = said(map(a_change, cases))[0]
+    shown = [case for case in cases if case.id in blocks_of(root)]
+
+    assert "8 duplicate cases, 650 JPY and 28.00 USD at risk" in root.message.text
+    assert "1 only probable" in root.message.text
+    assert [case.mismatch.at_risk.amount_minor for case in shown] == [400, 500, 600, 700, 650]
+    assert "and 3 more" in blocks_of(root)
+
+
+@pytest.mark.parametrize(
+    "action, told",
+    [
+        (Action.REOPENED, "open again"),
+        (Action.REGRESSED, "resolved, but seen again"),
+        (Action.CHANGED, "other evidence"),
+        (Action.RECLASSIFIED, "now another kind"),
+        (Action.CLEARED, "cleared"),
+    ],
+)
+def test_what_became_of_a_case_is_said_in_words(action: Action, told: str) -> None:
+    state = CaseState.CLEARED if action is Action.CLEARED else CaseState.OPEN
+    case = a_case(state=state, version=2)
+    reply = said([a_change(case, action)], known=[KEY], before=[a_case()])[-1]
+
+    assert f"1 {told}" in reply.message.text
+    assert ("~" in blocks_of(reply)) is (action is Action.CLEARED)
+
+
+def test_the_last_case_leaves_a_root_that_says_so() -> None:
+    cleared = a_case(state=CaseState.CLEARED, version=2)
+    edit, reply = said([a_change(cleared, Action.CLEARED)], known=[KEY], before=[a_case()])
+
+    assert edit.verb == "edit"
+    assert "0 duplicate cases. Nothing waits here any more" in edit.message.text
+    assert reply.case_ids == (cleared.id,)
+
+
+def test_a_thread_that_empties_twice_is_edited_twice() -> None:
+    cleared = [a_case(state=CaseState.CLEARED, version=version) for version in (2, 4)]
+    edits = [said([a_change(case, Action.CLEARED)], known=[KEY])[0].dedupe_key for case in cleared]
+
+    assert len(set(edits)) == 2
+
+
+def test_what_cleared_before_it_was_ever_told_is_not_told() -> None:
+    cleared = a_case(state=CaseState.CLEARED, version=2)
+
+    assert said([a_change(cleared, Action.CLEARED)], before=[a_case()]) == ()
+
+
+def test_a_case_that_changes_threads_is_told_in_both() -> None:
+    before = a_case()
+    after = replace(before, severity=Severity.CRITICAL, version=2)
+    there = "#payments|duplicate|critical|live"
+    sent = said([a_change(after, Action.ASSIGNED)], known=[KEY], before=[before])
+
+    assert outline(sent) == [f"root {there}", f"reply {there}", f"edit {KEY}", f"reply {KEY}"]
+    assert "handed over" in sent[1].message.text
+    assert "moved to another thread" in sent[3].message.text
+
+
+def test_a_person_s_move_only_edits_a_root_that_is_there() -> None:
+    resolved = a_case(state=CaseState.RESOLVED, version=2)
+    change = a_change(resolved, Action.RESOLVED, run_id=None)
+
+    assert outline(said([change], known=[KEY], before=[a_case()])) == [f"edit {KEY}"]
+    assert said([change], before=[a_case()]) == ()
+
+
+def test_nobody_on_purpose_is_told_nothing() -> None:
+    nobody = a_case(owner=an_owner(target=""))
+
+    assert said([a_change(nobody), a_change(replace(numbered(2), owner=None))]) == ()
+
+
+def test_a_group_is_mentioned_where_something_opens_and_not_where_something_clears() -> None:
+    manner = replace(MANNER, mentions={"everything": "S0123"})
+    cleared = a_case(state=CaseState.CLEARED, version=2)
+    first = said([a_change(a_case())], manner=manner)
+    later = said([a_change(a_case())], manner=manner, known=[KEY])
+    quiet = said([a_change(cleared, Action.CLEARED)], manner=manner, known=[KEY])
+
+    pings = [["<!subteam^S0123>" in blocks_of(each) for each in sent] for sent in (first, later, quiet)]
+    assert pings == [[True, False], [False, True], [False, False]]
+
+
+def test_test_money_is_marked() -> None:
+    root = said([a_change(a_case())], manner=replace(MANNER, livemode=False))[0]
+
+    assert "(test mode)" in root.message.text
+    assert root.thread_key.endswith("|test")
+
+
+# What an incomplete reading keeps back, and a surge.
+
+MISSING = {"kind": Kind.MISSING, "refund_ids": (), "extra_refund_ids": ()}
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_only_what_rests_on_absence_is_kept_back(kind: Kind) -> None:
+    sent = said([a_change(numbered(1, kind=kind))], unread=[PLATFORM])
+
+    assert bool(sent) is (kind not in {Kind.MISSING, Kind.ORPHAN, Kind.STUCK})
+
+
+def test_what_another_account_lacks_is_told_all_the_same() -> None:
+    change = a_change(numbered(1, **MISSING))
+
+    assert len(said([change], unread=[AccountId("acct_2")])) == 2
+
+
+def test_what_was_kept_back_is_told_as_opened_when_the_account_was_read() -> None:
+    kept = numbered(1, **MISSING)
+    other = replace(kept, version=2)
+    fell = replace(other, state=CaseState.CLEARED)
+
+    reply = said([], [kept], held=[kept])[-1]
+    assert "1 opened" in reply.message.text
+    assert "1 opened" in said([a_change(other, Action.CHANGED)], held=[kept])[-1].message.text
+    assert said([a_change(fell, Action.CLEARED)], [], held=[kept], before=[kept]) == ()
+
+
+def test_a_surge_is_one_message_to_the_operators_and_the_rest_is_told_as_ever() -> None:
+    lost = [numbered(number, **MISSING) for number in range(1, 27)]
+    sent = said([a_change(each) for each in [*lost, a_case()]])
+
+    assert [notice.target for notice in sent] == ["#operators", "#payments", "#payments"]
+    assert "26 new cases" in sent[0].message.text
+    assert "26 missing" in sent[0].message.text
+    assert set(sent[0].case_ids) == {case.id for case in lost}
+    assert all("duplicate" in notice.thread_key for notice in sent[1:])
+
+
+def test_exactly_the_limit_is_no_surge_and_duplicates_never_are() -> None:
+    lost = [numbered(number, **MISSING) for number in range(1, 26)]
+    twice = [numbered(number) for number in range(30, 242)]
+    sent = said([a_change(each) for each in [*lost, *twice]])
+
+    assert {notice.target for notice in sent} == {"#payments"}
+
+
+def test_212_duplicates_are_one_root_and_a_thread_within_slack_s_limits() -> None:
+    cases = [numbered(number) for number in range(1, 213)]
+    sent = said(map(a_change, cases))
+
+    assert [notice.verb for notice in sent].count("root") == 1
+    assert "212 duplicate cases" in sent[0].message.text
+    told = [case_id for notice in sent[1:] for case_id in notice.case_ids]
+    assert sorted(told) == sorted(case.id for case in cases)
+    assert all(case.id in "".join(map(blocks_of, sent[1:])) for case in cases)
+    for notice in sent:
+        assert_within_limits(notice)
+
+
+def assert_within_limits(notice: Notice) -> None:
+    blocks = notice.message.blocks
+    assert len(notice.message.text) < 4_000
+    assert len(blocks) <= 50
+    texts = [block["text"]["text"] for block in blocks if "text" in block]
+    texts += [element["text"] for block in blocks for element in block.get("elements", ())]
+    assert max(map(len, texts)) <= 3_000
+    assert all(len(block["text"]["text"]) <= 150 for block in blocks if block["type"] == "header")
+    assert sum(map(len, texts)) < 10_000
+
+
+# Strangers' words.
+
+NASTY = "<!channel> & co\n*x* ~y~ `z` \u202e\u2066\x00\x1b[31m <https://evil.example|here>"
+
+
+def test_a_stranger_s_text_cannot_ping_link_or_turn_around() -> None:
+    case = a_case(
+        a_mismatch(order_id=NASTY, customer_id=NASTY, why=NASTY, refund_ids=(RefundId(NASTY),)),
+        owner=an_owner(name=NASTY),
+    )
+    for notice in said([a_change(case)]):
+        everything = notice.message.text + blocks_of(notice)
+        assert "<!channel>" not in everything
+        assert "<https://evil" not in everything
+        assert "&lt;!channel&gt; &amp; co 'x' 'y' 'z'" in everything
+        assert not {"\u202e", "\u2066", "\x00", "\x1b"} & set(notice.message.text)
+        assert not any(mark in blocks_of(notice) for mark in ("\u202e", "\\u0000", "\\u001b"))
+
+
+ROWS = st.tuples(st.text(max_size=400), st.text(max_size=3000), st.sampled_from(Action))
+
+
+@given(st.lists(ROWS, min_size=1, max_size=60))
+def test_whatever_strangers_write_every_message_fits_and_escapes(rows: list[tuple[str, str, Action]]) -> None:
+    changes = [
+        a_change(numbered(number, order_id=order, customer_id=order, why=why), action)
+        for number, (order, why, action) in enumerate(rows, start=1)
+    ]
+    for notice in said(changes, known=[KEY]):
+        assert_within_limits(notice)
+        bare = notice.message.text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
+        assert not set("<>&") & set(bare)
+
+
+@given(st.permutations([numbered(number) for number in range(1, 8)]))
+def test_replanning_in_any_order_gives_the_same_messages_to_send(order: list[Case]) -> None:
+    straight = said(map(a_change, [numbered(number) for number in range(1, 8)]))
+    later = replace(MANNER, now=AS_OF + timedelta(hours=1), run_id=RunId("run-3"))
+    again = said(map(a_change, order), manner=later)
+
+    assert [(each.dedupe_key, each.delivery_id) for each in again] == [
+        (each.dedupe_key, each.delivery_id) for each in straight
+    ]
+    assert len({each.delivery_id for each in straight}) == len(straight)
+
+
+# The alarm.
+
+
+def reading(account: str, error: str | None = "page 3 broke off") -> AccountReading:
+    return AccountReading(
+        AccountId(account), NOON, AS_OF, complete=error is None, pages=2, refunds=200, changed=3, error=error
+    )
+
+
+def test_an_incomplete_run_is_one_alarm_to_the_operators() -> None:
+    readings = [reading("", None), reading("acct_2", NASTY)]
+    alarm = notices.incomplete(readings, ["Account acct_9 is not configured."], since=None, manner=MANNER)
+
+    assert (alarm.verb, alarm.target, alarm.case_ids) == ("root", "#operators", ())
+    assert alarm.message.text.startswith("Not to be trusted: the live run of 2026-03-06 14:00 UTC")
+    assert "1 account not read to the end" in alarm.message.text
+    assert "acct_2" in blocks_of(alarm)
+    assert "acct_9" in blocks_of(alarm)
+    assert "<!channel>" not in blocks_of(alarm)
+
+
+def test_an_outage_is_said_once_and_again_only_when_it_hits_others_or_came_back() -> None:
+    def key(*accounts: str, since: str | None = "run-1") -> str:
+        readings = [reading(account) for account in accounts]
+        run = None if since is None else RunId(since)
+        return notices.incomplete(readings, [], since=run, manner=MANNER).dedupe_key
+
+    assert key("a", "b") == key("b", "a")
+    assert len({key("a"), key("a", "b"), key("a", since="run-2"), key("a", since=None)}) == 4
+
+
+def test_an_alarm_over_many_accounts_fits() -> None:
+    alarm = notices.incomplete(
+        [reading(f"acct_{number}", "&" * 500) for number in range(300)], [], since=None, manner=MANNER
+    )
+
+    assert_within_limits(alarm)
+    assert "and 280 more" in blocks_of(alarm)
+
+
+def test_the_worst_severity_is_told_first() -> None:
+    kinds = [a_mismatch(kind=kind, subject=Subject(f"intent:{kind}")) for kind in Kind]
+    cases = [
+        a_case(mismatch, severity=severity)
+        for mismatch, severity in zip(kinds, [*Severity, *Severity, Severity.LOW], strict=True)
+    ]
+    roots = [notice for notice in said(map(a_change, reversed(cases))) if notice.verb == "root"]
+    severities = [Severity(notice.thread_key.split("|")[2]) for notice in roots]
+
+    assert severities == sorted(severities, key=list(Severity).index)
