@@ -168,6 +168,18 @@ accounts = Table(
     Column("covered_from", Instant),
     Column("watermark_at", Instant),
     Column("relist_at", Instant),  # Where the rolling re-list goes on; None before its first slice.
+    Column("events_at", Instant),  # Up to where the provider's events were read.
+)
+
+# Refunds that an event named and that could not be retrieved yet.
+hints = Table(
+    "hints",
+    metadata,
+    Column("account", Text, nullable=False),
+    Column("refund_id", Text, nullable=False),
+    Column("request_key", Text),
+    Column("created_at", Instant, nullable=False),
+    PrimaryKeyConstraint("account", "refund_id"),
 )
 
 # One row per pass of the job that saved something.

@@ -110,6 +110,17 @@ Table(
     Column("covered_from", BigInteger),
     Column("watermark_at", BigInteger),
     Column("relist_at", BigInteger),
+    Column("events_at", BigInteger),
+)
+
+Table(
+    "hints",
+    metadata,
+    Column("account", Text, nullable=False),
+    Column("refund_id", Text, nullable=False),
+    Column("request_key", Text),
+    Column("created_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("account", "refund_id"),
 )
 
 Table(

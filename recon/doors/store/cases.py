@@ -1,0 +1,305 @@
+"""The one module that moves cases: a change and the entry that explains it are saved together or not at all.
+
+Every move is a comparison of versions: a case that somebody moved meanwhile is left as it is and handed back.
+Never decides what a case becomes; rules/cases.py does.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    delete,
+    exists,
+    false,
+    or_,
+    select,
+    text,
+    tuple_,
+    update,
+)
+
+from recon.doors.store import chains, leases, outbox, runs, triggers
+from recon.doors.store.chains import StoredEntry
+from recon.doors.store.engines import Database
+from recon.doors.store.rows import INTENTS, REFUNDS, case_record, case_row, entry_row, reject_row
+from recon.doors.store.statements import chunks, insert, upsert
+from recon.model import tables
+from recon.model.errors import CaseMoved
+from recon.model.records.cases import Case, Change
+from recon.model.records.notices import Notice, Thread
+from recon.model.records.results import Due, Healable, Reject
+from recon.model.records.runs import Lease, Run
+from recon.model.records.words import AccountId, CaseId, IntentStatus, RefundStatus, Subject
+from recon.model.tables import cases, intents, refunds
+
+Pair = tuple[AccountId, Subject]
+
+UNSETTLED = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
+READ = (INTENTS, REFUNDS)
+NEW = (0, chains.FIRST)  # Version and head of a case that is not there yet.
+DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Everything one run leaves behind, saved in one transaction.
+
+    changes: at most one per case. judged: the subjects that were read, whether their rows still exist or not;
+    their times to be judged again are replaced by due. withheld: those of them that were not judged; the next
+    run judges them again. rejects: of the tables that were read.
+    """
+
+    run: Run
+    changes: tuple[Change, ...] = ()
+    heals: tuple[Healable, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    judged: Iterable[Pair] = ()
+    due: tuple[Due, ...] = ()
+    withheld: tuple[Pair, ...] = ()
+    rejects: tuple[Reject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of it.
+
+    run: as it was saved. moved: changes that were not saved, because their case had moved meanwhile.
+    not_healed: intents that no longer fitted; they stay in flight and are judged again by the next run.
+    """
+
+    run: Run
+    moved: tuple[Change, ...]
+    healed: tuple[Healable, ...]
+    not_healed: tuple[Healable, ...]
+
+
+def save_run(database: Database, lease: Lease, saving: Saving) -> Saved:
+    """Save what a run found, all of it at once; hand back what no longer fitted.
+
+    A notice of which every case had moved is not saved: plan those again, and save_changes them.
+
+    Raises:
+        LeaseLost: Another run has taken over. Nothing was written.
+    """
+    run = saving.run
+    with database.write() as connection:
+        leases.check(connection, lease)
+        healed = tuple(heal for heal in saving.heals if _heal(connection, heal, run))
+        not_healed = tuple(heal for heal in saving.heals if heal not in set(healed))
+        moved = _save(connection, saving.changes)
+        outbox.add(connection, _still_true(saving.notices, moved), saving.threads)
+        _replace_due(connection, saving, not_healed)
+        _replace_rejects(connection, saving)
+        run = replace(run, healed=len(healed), heads_digest=_heads_digest(connection))
+        runs.put(connection, run)
+        _prune_touches(connection, run.mark)
+    return Saved(run, moved, healed, not_healed)
+
+
+def save_changes(
+    database: Database,
+    lease: Lease,
+    changes: Sequence[Change],
+    *,
+    notices: Sequence[Notice] = (),
+    threads: Sequence[Thread] = (),
+) -> tuple[Change, ...]:
+    """Save changes that were planned again; return those whose case moved once more.
+
+    Raises:
+        LeaseLost: Another run has taken over. Nothing was written.
+    """
+    with database.write() as connection:
+        leases.check(connection, lease)
+        moved = _save(connection, changes)
+        outbox.add(connection, _still_true(notices, moved), threads)
+    return moved
+
+
+def move(
+    database: Database, change: Change, notices: Sequence[Notice] = (), threads: Sequence[Thread] = ()
+) -> None:
+    """Save a person's change; the same action once more changes nothing.
+
+    Raises:
+        CaseMoved: Somebody moved the case after it was read. Nothing was written.
+    """
+    with database.write() as connection:
+        if _save(connection, [change]):
+            found = connection.scalar(select(cases.c.version).where(cases.c.id == change.case.id))
+            raise CaseMoved(
+                f"Expected case {change.case.id} at version {change.from_version}, found it at {found}: "
+                "somebody moved it. Read it again, then decide."
+            )
+        outbox.add(connection, notices, threads)
+
+
+def get(database: Database, case_id: CaseId) -> Case | None:
+    """Return the case of this id; None where there is none."""
+    return _one(database, cases.c.id == case_id)
+
+
+def by_subject(database: Database, account: AccountId, subject: Subject) -> Case | None:
+    """Return the case of this subject; None where it never had one."""
+    return _one(database, (cases.c.account == account) & (cases.c.subject == subject))
+
+
+def entries(database: Database, case_id: CaseId) -> tuple[StoredEntry, ...]:
+    """Return the case's whole story, oldest first."""
+    columns = tables.entries.c
+    query = select(tables.entries).where(columns.topic == case_id).order_by(columns.version)
+    with database.read() as connection:
+        return tuple(map(chains.stored, connection.execute(query).mappings()))
+
+
+def verify(database: Database) -> tuple[str, ...]:
+    """Return what is wrong with the books' own books, a sentence each: broken chains, missing triggers."""
+    with database.read() as connection:
+        lacking = triggers.missing(connection)
+        return chains.broken(connection) + tuple(f"The trigger {name} is missing." for name in lacking)
+
+
+def _one(database: Database, which: ColumnElement[bool]) -> Case | None:
+    with database.read() as connection:
+        row = connection.execute(select(cases).where(which)).mappings().one_or_none()
+    return None if row is None else case_record(row)
+
+
+def _save(connection: Connection, changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Save changes with their entries; return those whose case is not at the version they name.
+
+    An action that was saved before, a second click say, is neither saved nor returned.
+    """
+    known = _versions(connection, [change.case.id for change in changes])
+    saved_before = _action_ids(connection, [change.entry.action_id for change in changes])
+    new = [change for change in changes if change.entry.action_id not in saved_before]
+    fitting = [change for change in new if known.get(change.case.id, NEW)[0] == change.from_version]
+    _write(connection, fitting, known)
+    return tuple(change for change in new if known.get(change.case.id, NEW)[0] != change.from_version)
+
+
+def _versions(connection: Connection, ids: Sequence[CaseId]) -> dict[CaseId, tuple[int, str]]:
+    """Return version and head of each case that exists, locked until the transaction ends."""
+    known = {}
+    for chunk in chunks(sorted(ids)):  # In one order everywhere: two writers must not wait for each other.
+        query = select(cases.c.id, cases.c.version, cases.c.head).where(cases.c.id.in_(chunk))
+        for row in connection.execute(query.order_by(cases.c.id).with_for_update()):
+            known[CaseId(row.id)] = (row.version, row.head)
+    return known
+
+
+def _write(
+    connection: Connection, changes: Sequence[Change], known: Mapping[CaseId, tuple[int, str]]
+) -> None:
+    links: list[dict[str, Any]] = []
+    fresh: list[dict[str, Any]] = []
+    moved: list[dict[str, Any]] = []
+    for change in changes:
+        version, head = known.get(change.case.id, NEW)
+        assert change.case.version == change.entry.version == version + 1, f"{change.case.id} skips a version"
+        assert change.case.state is change.entry.to_state, f"{change.case.id}: its entry tells another state"
+        link = chains.link(entry_row(change.entry), head)
+        links.append(link)
+        (moved if version else fresh).append(case_row(change.case) | {"head": link["hash"]})
+    if fresh:
+        connection.execute(insert(connection, cases), fresh)
+    if moved:
+        columns = [name for name in moved[0] if name not in {"id", "account", "subject", "opened_at"}]
+        found = connection.execute(
+            update(cases)
+            .where(cases.c.id == bindparam("of_id"), cases.c.version == bindparam("to_version") - 1)
+            .values({name: bindparam(f"to_{name}") for name in columns}),
+            [{"of_id": row["id"]} | {f"to_{name}": row[name] for name in columns} for row in moved],
+        )
+        assert found.rowcount == len(moved), f"expected {len(moved)} locked cases, found {found.rowcount}"
+    if links:
+        connection.execute(insert(connection, tables.entries), links)
+
+
+def _action_ids(connection: Connection, ids: Sequence[str]) -> set[str]:
+    column = tables.entries.c.action_id
+    return {
+        found
+        for chunk in chunks(ids)
+        for found in connection.scalars(select(column).where(column.in_(chunk)))
+    }
+
+
+def _heal(connection: Connection, heal: Healable, run: Run) -> bool:
+    """Finish an intent if it is still unsettled and its refund still proves it."""
+    of_refund = (refunds.c.account == heal.account) & (refunds.c.id == heal.refund_id)
+    same_money = (refunds.c.amount_minor == intents.c.amount_minor) & (
+        refunds.c.currency == intents.c.currency
+    )
+    proof = exists().where(of_refund, same_money, refunds.c.status.not_in(DEAD))
+    found = connection.execute(
+        update(intents)
+        .where(intents.c.account == heal.account, intents.c.key == heal.intent_key, proof)
+        .where(intents.c.status.in_(UNSETTLED), intents.c.mapped.is_(false()))
+        .values(status=IntentStatus.DONE, refund_id=heal.refund_id, updated_at=run.as_of)
+    )
+    return found.rowcount == 1
+
+
+def _still_true(notices: Sequence[Notice], moved: Sequence[Change]) -> list[Notice]:
+    """Return the notices that speak of at least one case as it was saved, or of none at all."""
+    not_saved = {change.case.id for change in moved}
+    return [each for each in notices if not each.case_ids or not not_saved.issuperset(each.case_ids)]
+
+
+def _replace_due(connection: Connection, saving: Saving, not_healed: Sequence[Healable]) -> None:
+    due, as_of = tables.due, saving.run.as_of
+    if saving.run.full:
+        connection.execute(delete(due))
+    else:
+        pairs = tuple_(due.c.account, due.c.subject)
+        for chunk in chunks(saving.judged):
+            connection.execute(delete(due).where(pairs.in_(chunk)))
+    times = {(each.account, each.subject): each.at for each in saving.due}
+    again = [(heal.account, Subject(f"intent:{heal.intent_key}")) for heal in not_healed]
+    times |= dict.fromkeys([*saving.withheld, *again], as_of)
+    rows = [
+        {"account": account, "subject": subject, "at": at} for (account, subject), at in sorted(times.items())
+    ]
+    upsert(connection, due, rows)
+
+
+def _replace_rejects(connection: Connection, saving: Saving) -> None:
+    """Put this run's rejects in the place of those of the rows it read."""
+    table = tables.rejects
+    if saving.run.full:
+        connection.execute(delete(table).where(table.c.source.in_(READ)))
+    named = {(each.account, each.id) for each in saving.rejects} | {
+        (account, subject.partition(":")[2]) for account, subject in saving.judged
+    }
+    for chunk in chunks(sorted(named, key=str)):
+        of_these = tuple_(table.c.account, table.c.id).in_(chunk)
+        connection.execute(delete(table).where(table.c.source.in_(READ), of_these))
+    rows = [reject_row(each) for each in saving.rejects if each.source in READ]
+    if rows:
+        connection.execute(insert(connection, table), rows)
+
+
+def _heads_digest(connection: Connection) -> str:
+    return chains.heads_digest(
+        (row.id, row.head) for row in connection.execute(select(cases.c.id, cases.c.head))
+    )
+
+
+def _prune_touches(connection: Connection, mark: int) -> None:
+    """Forget the touches that this run has seen; no later run asks for them."""
+    touches = tables.touches
+    if connection.dialect.name == "sqlite":
+        connection.execute(delete(touches).where(touches.c.id <= mark))
+        return
+    # Numbers from beyond this server's future came with a dump of another; reading then reads everything.
+    alien = text(
+        "xact >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint "
+        "AND xact <> pg_current_xact_id()::text::bigint"
+    )
+    connection.execute(delete(touches).where(or_(touches.c.xact <= mark, alien)))
