@@ -404,10 +404,13 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
         {ours: _field(row, theirs) for ours, theirs in known.items()} if number in opened.foreign else row
         for number, row in opened.rows.items()
     ]
+    held = {ours: [_trimmed(row.get(ours)) for row in rows] for ours in known}
     frame = pd.DataFrame(
-        {ours: pd.Series([_trimmed(row.get(ours)) for row in rows], dtype=object) for ours in known}, copy=False
+        {ours: pd.Series(values, dtype=object) for ours, values in held.items() if any(v is not None for v in values)},
+        copy=False,
     )
-    frame.index = pd.Index(np.fromiter(opened.rows, dtype="int64", count=len(opened.rows)), name="row")
+    numbers = pd.Index(np.fromiter(opened.rows, dtype="int64", count=len(opened.rows)), name="row")
+    frame = frame.set_axis(numbers) if len(frame.columns) else pd.DataFrame(index=numbers)
     return _Loaded(frame, opened.refusals, opened.notes, opened.incomplete)
 
 

@@ -3,7 +3,7 @@
 Never rounds and never sees a float: an amount that the currency cannot hold is refused.
 """
 
-from decimal import Decimal, DecimalException
+from decimal import Decimal, DecimalException, localcontext
 
 from recon.model.records.results import Money
 
@@ -30,6 +30,7 @@ EXPONENTS = (
 """Decimals of each currency as the provider counts them, by lower-case code."""
 
 LARGEST_MINOR = 2**63 - 1  # What an int64 column and a BIGINT hold.
+_DIGITS = 40  # Twice what an int64 has: a number beyond that is not worth the memory of writing it out.
 
 
 def minor(amount: str | int | Decimal, currency: str) -> int | None:
@@ -44,11 +45,14 @@ def minor(amount: str | int | Decimal, currency: str) -> int | None:
         value = Decimal(amount)
     except DecimalException:  # A text that is not a number.
         return None
-    if not value.is_finite() or value < 0 or value.adjusted() > len(str(LARGEST_MINOR)):
+    if not value.is_finite() or value < 0:
         return None
-    scaled = value.scaleb(exponent)
-    whole = int(scaled)
-    return whole if whole == scaled and whole <= LARGEST_MINOR else None
+    if value and (abs(value.adjusted()) > _DIGITS or len(value.as_tuple().digits) > _DIGITS):
+        return None
+    with localcontext(prec=3 * _DIGITS):  # Python's usual 28 digits would round.
+        scaled = value.scaleb(exponent)
+        whole = int(scaled)
+        return whole if whole == scaled and whole <= LARGEST_MINOR else None
 
 
 def major(amount_minor: int, currency: str) -> str:

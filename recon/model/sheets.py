@@ -25,13 +25,14 @@ class Problem:
     """What is wrong with one column, and in which rows.
 
     expected: what should be there; None means that the cell is missing. secret: the cell is an amount, of which only
-    the sort is told.
+    the sort is told. found: said instead of what the cell holds.
     """
 
     column: str
     rows: Mask
     expected: str | None
     secret: bool = False
+    found: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,10 @@ class Sheet:
         )
         self._note("amount", self._nowhere(raw, read), None)
         differ = cells.flags_of(pc.not_equal(minor, scaled))
-        self._note("amount", differ, "the same money as amount_minor", secret=True)
+        if differ.any():
+            self._problems.append(
+                Problem("amount", differ, "the same money as amount_minor", found="that the two disagree")
+            )
         return pc.coalesce(minor, scaled)
 
     def divided(
@@ -185,7 +189,7 @@ def _told(problem: Problem, value: object) -> str:
     """Return one problem of one row in words."""
     if problem.expected is None:
         return f"{problem.column} is missing"
-    found = _sort(value) if problem.secret else cells.shown(value)
+    found = problem.found or (_sort(value) if problem.secret else cells.shown(value))
     return f"{problem.column} must be {problem.expected}; found {found}"
 
 
@@ -194,17 +198,17 @@ def _sort(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "a truth value"
     if isinstance(value, float | np.floating):
-        return "not a number" if np.isnan(value) else "a binary floating-point number"
+        return "a binary floating-point number"
     text = str(value).strip()
-    if not text.lstrip("+-").replace(".", "", 1).isdecimal():
-        return (
-            cells.shown(value)
-            if not any(letter.isdecimal() for letter in text)
-            else "text that is no plain number"
-        )
+    digits = text.lstrip("+-").replace(".", "", 1)
+    if not (digits.isascii() and digits.isdecimal()):
+        return "a text that is no plain number" if any(map(str.isdecimal, text)) else cells.shown(value)
     if text.startswith("-"):
         return "a negative number"
-    return "a number with a fraction" if "." in text else "a number that is too large or does not fit"
+    whole, _, fraction = text.partition(".")
+    if len(whole) >= len(str(money.LARGEST_MINOR)) - 1:
+        return "a number that is too large"
+    return "a number with a fraction" if fraction.strip("0") else "a number written with a sign"
 
 
 def _known(read: Cells, words: tuple[str, ...]) -> Cells:

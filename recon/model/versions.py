@@ -1,8 +1,7 @@
-"""Several rows of one refund or one intent: equal ones are one, and of different ones one stands or none can be judged.
+"""Several rows of one refund or intent: equal ones are one; of different ones one stands, or none can be judged.
 
-Versions of a refund may differ in status, reasons and keys; in amount, currency, payment or creation time they may not,
-because the provider never changes those. A payment that one version names by its charge alone is the same one where
-another version shows the PaymentIntent of that charge.
+Versions of a refund may differ in status, reasons and keys. In amount, currency, payment, charge or creation time they
+may not, because the provider never changes those; a charge stands for the PaymentIntent that any row shows for it.
 """
 
 from collections.abc import Iterable
@@ -24,7 +23,6 @@ _RANK = {
 _UNKNOWN_RANK = -1
 _KEYS = ["intent_key", "request_key", "operator_key"]
 _PAYMENT = ["payment_intent", "charge"]
-_FIXED = ["amount_minor", "currency", "created_at"]
 
 Settled = tuple[pd.DataFrame, tuple[Reject, ...], int]
 
@@ -35,7 +33,7 @@ def settled_refunds(table: Table, rejects: list[Reject], *, source: str) -> Sett
     if repeated is None:
         return table.frame, tuple(rejects), 0
     versions = _distinct(table, repeated, "id")
-    differing = _differing(versions)
+    differing = _differing(table.frame, versions)
     conflicting = differing.any(axis=1).reindex(versions["group"]).to_numpy()
     refused = [
         _reject(row, "id", (*_KEYS,), _why_refund(differing.loc[row["group"]]), source)
@@ -84,32 +82,30 @@ def _distinct(table: Table, repeated: pd.Series, key: str) -> pd.DataFrame:
     return versions.reset_index(drop=True)
 
 
-def _differing(versions: pd.DataFrame) -> pd.DataFrame:
+def _differing(frame: pd.DataFrame, versions: pd.DataFrame) -> pd.DataFrame:
     """Return, one row per group, which of the things that may not differ do."""
-    groups = versions.groupby("group")
-    differing = groups[_FIXED].nunique() > 1
-    payment, charge = versions["payment_intent"].notna(), versions["charge"].notna()
-    seen = pd.DataFrame(
-        {
-            "group": versions["group"],
-            "both": payment & charge,
-            "payment": payment,
-            "charge_only": charge & ~payment,
-            "neither": ~payment & ~charge,
-        }
-    )
-    some = seen.groupby("group").any()
-    named_twice = (groups[_PAYMENT].nunique() > 1).any(axis=1)
-    half_named = some["neither"] & (some["payment"] | some["charge_only"])
-    unconnected = some["charge_only"] & some["payment"] & ~some["both"]
-    differing["payment"] = named_twice | half_named | unconnected
+    payments = versions.assign(payment=_payments(frame, versions)).groupby("group")
+    differing = payments[["amount_minor", "currency", "created_at"]].nunique() > 1
+    differing["payment"] = payments["payment"].nunique(dropna=False) > 1
+    differing["charge"] = payments["charge"].nunique() > 1
     return differing
+
+
+def _payments(frame: pd.DataFrame, versions: pd.DataFrame) -> pd.Series:
+    """Return each version's payment: its PaymentIntent, else that of its charge where any row shows it, else the charge."""
+    alone = versions["payment_intent"].isna() & versions["charge"].notna()
+    if not alone.any():
+        return versions["payment_intent"]
+    shown = frame.loc[frame["charge"].isin(versions.loc[alone, "charge"]), ["account", "charge", "payment_intent"]]
+    known = shown.groupby(["account", "charge"], as_index=False)["payment_intent"].min()
+    mapped = versions[["account", "charge"]].merge(known, on=["account", "charge"], how="left")["payment_intent"]
+    return versions["payment_intent"].fillna(mapped).fillna(versions["charge"])
 
 
 def _furthest_first(versions: pd.DataFrame) -> pd.DataFrame:
     """Return versions by group: the furthest status first, then the fuller row, then the greater as text."""
-    told = [column for column in versions.columns if versions[column].dtype == "str"]
-    texts = versions[told].fillna("").add_prefix("text ")
+    told = [column for column in versions.columns if versions[column].dtype in ("str", "bool")]
+    texts = versions[told].astype("str").fillna("").add_prefix("text ")
     rank = versions["status"].map(_RANK).fillna(_UNKNOWN_RANK)
     keys = texts.assign(group=versions["group"], rank=rank, full=versions.notna().sum(axis=1))
     by = ["group", "rank", "full", *texts.columns]
