@@ -12,7 +12,8 @@ import pandas as pd
 from recon.doors import files
 from recon.model import frames
 from recon.model.records.results import Coverage, Policy, Reading
-from recon.rules import linking, mismatches, reports
+from recon.rules import linking, reports
+from recon.rules.mismatches import finding as mismatches
 
 Row = Mapping[str, object]
 INTENT_COLUMNS = (

@@ -133,11 +133,12 @@ def _coverage(incomplete: set[Side], froms: dict[Side, datetime | None]) -> Cove
 
 def _result(ours: "Intake", theirs: "Intake", as_of: datetime, coverage: Coverage) -> Result:
     """Return the diff of two intakes with the default graces."""
-    from recon.rules import linking, mismatches
+    from recon.rules import linking
+    from recon.rules.mismatches import finding
 
     policy = Policy()
     links = linking.link(ours.frame, theirs.frame, policy)
-    return mismatches.find(ours, theirs, links, policy=policy, coverage=coverage, as_of=as_of)
+    return finding.find(ours, theirs, links, policy=policy, coverage=coverage, as_of=as_of)
 
 
 def _report(result: Result, format_: Format, output: Path | None) -> None:

@@ -1,0 +1,107 @@
+"""Columns of frames as plain arrays: strings as integer codes, times as integer microseconds.
+
+Strings stay in Arrow memory; nothing here makes a Python object per row. A code of -1 is a missing value.
+"""
+
+from datetime import timedelta
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+ABSENT = -1
+MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(duration: timedelta) -> int:
+    """Return the duration as whole microseconds."""
+    return duration // MICROSECOND
+
+
+def strings(column: pd.Series) -> pa.Array:
+    """Return a text column as one Arrow array; missing values are null."""
+    array = pa.array(column, type=pa.large_string(), from_pandas=True)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def times(column: pd.Series) -> Ints:
+    """Return a UTC time column as microseconds since 1970; a missing time is the smallest integer."""
+    return column.to_numpy(dtype="datetime64[us]").view(np.int64)
+
+
+def integers(codes: pa.Array) -> Ints:
+    """Return Arrow integers as int64, nulls as -1."""
+    return np.asarray(pc.fill_null(codes, ABSENT).cast(pa.int64()))
+
+
+def encode(*columns: pa.Array) -> tuple[list[Ints], pa.Array]:
+    """Return each column as codes into one shared dictionary, and the dictionary."""
+    encoded = pa.chunked_array(list(columns), type=pa.large_string()).dictionary_encode()
+    if encoded.num_chunks == 0:
+        return [np.empty(0, np.int64) for _ in columns], pa.array([], pa.large_string())
+    whole = encoded.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    codes = integers(whole.indices)
+    bounds = np.cumsum([len(column) for column in columns])[:-1]
+    return np.split(codes, bounds), whole.dictionary
+
+
+def find(needles: pa.Array, haystack: pa.Array) -> Ints:
+    """Return for each needle the first position of the same string, -1 where there is none."""
+    if len(haystack) == 0 or needles.null_count == len(needles):
+        return np.full(len(needles), ABSENT, np.int64)
+    return integers(pc.index_in(needles, value_set=haystack, skip_nulls=True))
+
+
+def find_within(
+    needles: pa.Array, needle_accounts: Ints, haystack: pa.Array, haystack_accounts: Ints
+) -> Ints:
+    """Return for each needle the position of the same string of the same account.
+
+    Shape: one position per needle, -1 where there is none; the haystack is unique per account. With one
+    account this is `find`; with several, strings and accounts are combined into one integer key.
+    """
+    if len(haystack) == 0 or len(needles) == 0 or needles.null_count == len(needles):
+        return np.full(len(needles), ABSENT, np.int64)
+    lowest = min(haystack_accounts.min(), needle_accounts.min())
+    highest = max(haystack_accounts.max(), needle_accounts.max())
+    if lowest == highest:
+        return find(needles, haystack)
+    (codes,), names = encode(haystack)
+    wanted = find(needles, names)
+    width = int(highest) + 1
+    positions = pd.Index(codes * width + haystack_accounts).get_indexer(
+        pd.Index(np.where(wanted == ABSENT, ABSENT, wanted * width + needle_accounts))
+    )
+    return np.asarray(positions, np.int64)
+
+
+def isin(column: pa.Array, words: tuple[str, ...]) -> Bools:
+    """Return which values are one of the words; a missing value is not."""
+    mask = pc.is_in(column, value_set=pa.array(words, column.type), skip_nulls=True)
+    return np.asarray(pc.fill_null(mask, false_value()))
+
+
+def false_value() -> pa.Scalar:
+    """Return Arrow's false."""
+    return pa.scalar(value=False)
+
+
+def present(column: pa.Array) -> Bools:
+    """Return which values are not missing."""
+    return np.asarray(pc.is_valid(column))
+
+
+def group(*columns: Ints) -> Ints:
+    """Return a group number per row: equal exactly where every column is equal."""
+    numbers = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        codes, uniques = pd.factorize(column)
+        numbers = pd.factorize(numbers * (len(uniques) + 1) + codes)[0]
+    return numbers

@@ -1,0 +1,201 @@
+"""From judged arrays to mismatches: the facts of each judged subject, gathered into records."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+import pandas as pd
+
+from recon.model import arrays, money
+from recon.model.arrays import ABSENT, Bools
+from recon.model.links import Links
+from recon.model.records.results import Mismatch, Money, Policy
+from recon.model.records.words import AccountId, Certainty, IntentKey, Kind, RefundId, Subject
+from recon.rules.mismatches import evidence
+from recon.rules.mismatches import intents as nine
+from recon.rules.mismatches.coverage import EPOCH
+from recon.rules.mismatches.evidence import Facts, Paid
+from recon.rules.mismatches.intents import Judgement, Linked
+from recon.rules.mismatches.strays import Strays
+
+INTENT_TEXTS = (
+    "key",
+    "account",
+    "order_id",
+    "customer_id",
+    "tool",
+    "team",
+    "currency",
+    "status",
+    "refund_id",
+)
+REFUND_TEXTS = ("id", "account", "currency", "status", "intent_key", "reason")
+
+
+def moment(microseconds: int) -> datetime:
+    """Return microseconds since 1970 as an aware time."""
+    return EPOCH + timedelta(microseconds=int(microseconds))
+
+
+class Books:
+    """Everything that is known of the two frames, as mismatches and reports need it."""
+
+    def __init__(
+        self,
+        intents: pd.DataFrame,
+        refunds: pd.DataFrame,
+        links: Links,
+        *,
+        linked: Linked,
+        judged: Judgement,
+        stray: Strays,
+        policy: Policy,
+    ) -> None:
+        self.links, self.linked, self.judged, self.stray, self.policy = links, linked, judged, stray, policy
+        self.updated_at = arrays.times(intents["updated_at"])
+        self.refund_created_at = arrays.times(refunds["created_at"])
+        self.refund_status = arrays.strings(refunds["status"])
+        self._intent_amount = intents["amount_minor"].to_numpy()
+        self._refund_amount = refunds["amount_minor"].to_numpy()
+        self._intents = {name: arrays.strings(intents[name]) for name in INTENT_TEXTS}
+        self._refunds = {name: arrays.strings(refunds[name]) for name in REFUND_TEXTS}
+
+    def intent_account(self, position: int) -> AccountId:
+        """Return the account of an intent."""
+        return AccountId(self._intents["account"][position].as_py())
+
+    def refund_account(self, position: int) -> AccountId:
+        """Return the account of a refund."""
+        return AccountId(self._refunds["account"][position].as_py())
+
+    def intent_subject(self, position: int) -> Subject:
+        """Return an intent's subject."""
+        return Subject(f"intent:{self._intents['key'][position].as_py()}")
+
+    def refund_subject(self, position: int) -> Subject:
+        """Return a refund's subject."""
+        return Subject(f"refund:{self._refunds['id'][position].as_py()}")
+
+    def of_intents(self, as_of: int) -> Iterator[Mismatch]:
+        """Yield the mismatch of each intent that has one; as_of in microseconds."""
+        unlinked = self._payments_with_strays()
+        for position in np.flatnonzero(self.judged.rule != nine.NONE):
+            yield self._of_intent(int(position), as_of, unlinked)
+
+    def of_refunds(self) -> Iterator[Mismatch]:
+        """Yield the mismatch of each stray refund that has one."""
+        for place in np.flatnonzero(self.stray.firing):
+            yield self._of_refund(int(self.stray.refund[place]), int(self.stray.twin[place]))
+
+    def _payments_with_strays(self) -> Bools:
+        """Return per intent whether an unlinked live refund is on its payment, where a finding needs it."""
+        asked = np.flatnonzero(self.judged.rule == nine.STUCK)
+        there = np.zeros(len(self.updated_at), bool)
+        payment = arrays.find(self.links.intent_payment.take(asked), self.links.payments)
+        stray = self.stray.refund
+        width = len(self.links.payments) + 1
+        strays = self.links.refund_account[stray] * width + self.links.refund_payment[stray]
+        mine = self.links.intent_account[asked] * width + payment
+        there[asked] = (payment != ABSENT) & np.isin(mine, strays[self.links.refund_payment[stray] != ABSENT])
+        return there
+
+    def paid(self, positions: Sequence[int]) -> tuple[Paid, ...]:
+        """Return refunds as records, in the order given."""
+        return tuple(
+            Paid(
+                id=RefundId(self._refunds["id"][position].as_py()),
+                money=Money(int(self._refund_amount[position]), self._refunds["currency"][position].as_py()),
+                at=moment(self.refund_created_at[position]),
+                waiting=self._refunds["status"][position].as_py() in nine.WAITING,
+            )
+            for position in positions
+        )
+
+    def _live(self, position: int) -> tuple[Paid, ...]:
+        start, number = self.linked.live_from[position], self.linked.live[position]
+        return self.paid(self.linked.live_refunds[start : start + number].tolist())
+
+    def _dead(self, position: int) -> tuple[Paid, ...]:
+        start, number = self.linked.dead_from[position], self.linked.dead[position]
+        return self.paid(self.linked.dead_refunds[start : start + number].tolist())
+
+    def _of_intent(self, position: int, as_of: int, unlinked: Bools) -> Mismatch:
+        text = {
+            name: self._intents[name][position].as_py()
+            for name in ("key", "order_id", "customer_id", "tool", "team", "currency", "status", "refund_id")
+        }
+        meant = Money(int(self._intent_amount[position]), text["currency"])
+        facts = Facts(
+            meant=meant,
+            status=text["status"],
+            recorded=text["refund_id"],
+            live=self._live(position),
+            dead=self._dead(position),
+            weak=bool(self.linked.weak[position]),
+            covered=bool(self.judged.covered[position]),
+            payment=self.links.intent_payment[position].as_py(),
+            stray_on_payment=bool(unlinked[position]),
+            updated_at=moment(self.updated_at[position]),
+            stuck_since=moment(self.judged.stuck_since[position]),
+            as_of=moment(as_of),
+            before=self._before(position),
+            claimed_by=self._claimed_by(position),
+            policy=self.policy,
+        )
+        found = evidence.RULES[int(self.judged.rule[position])](facts)
+        return Mismatch(
+            **found,
+            account=self.intent_account(position),
+            subject=self.intent_subject(position),
+            intent_key=IntentKey(text["key"]),
+            order_id=text["order_id"],
+            customer_id=text["customer_id"],
+            tool=text["tool"],
+            team=text["team"],
+            payment=facts.payment,
+        )
+
+    def _before(self, position: int) -> tuple[str, Paid] | None:
+        before = int(self.judged.before[position])
+        if before == ABSENT:
+            return None
+        return self._intents["key"][before].as_py(), self.paid([int(self.linked.first[before])])[0]
+
+    def _claimed_by(self, position: int) -> str | None:
+        holder = int(self.links.claimed_by[position])
+        return None if holder == ABSENT else self._intents["key"][holder].as_py()
+
+    def _of_refund(self, position: int, twin: int) -> Mismatch:
+        (subject,) = self.paid([position])
+        key = self._refunds["intent_key"][position].as_py()
+        payment = self.links.refund_payment[position]
+        common = {
+            "account": self.refund_account(position),
+            "subject": self.refund_subject(position),
+            "at_risk": subject.money,
+            "since": subject.at,
+            "intent_key": None if key is None else IntentKey(key),
+            "payment": None if payment == ABSENT else self.links.payments[int(payment)].as_py(),
+            "reason": self._refunds["reason"][position].as_py(),
+        }
+        amount = money.written(subject.money)
+        if twin == ABSENT:
+            named = f"an intent {key} that we do not have" if key else "no intent"
+            why = f"{amount} went back in {subject.id}, which names {named}: find out who made it, and why."
+            return Mismatch(
+                kind=Kind.ORPHAN, certainty=Certainty.CONFIRMED, refund_ids=(subject.id,), why=why, **common
+            )
+        (other,) = self.paid([twin])
+        ordered = sorted((subject, other), key=lambda paid: (paid.at, paid.id))
+        why = (
+            f"{subject.id} sent {amount} that no intent asked for, like {other.id} on the same payment "
+            f"{evidence.apart(subject.at, other.at)}: the customer seems to have been refunded twice."
+        )
+        return Mismatch(
+            kind=Kind.DUPLICATE,
+            certainty=Certainty.PROBABLE,
+            refund_ids=tuple(paid.id for paid in ordered),
+            extra_refund_ids=(subject.id,),
+            why=why,
+            **common,
+        )

@@ -1,0 +1,225 @@
+"""The diff: two frames and their links in, one result out. Pure; the same for any order of the rows."""
+
+from collections import defaultdict
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+
+from recon.model import arrays
+from recon.model.arrays import ABSENT
+from recon.model.frames import Intake
+from recon.model.links import BASES, Links
+from recon.model.records.results import (
+    Counts,
+    Coverage,
+    Due,
+    Healable,
+    InFlight,
+    Mismatch,
+    Policy,
+    Result,
+)
+from recon.model.records.words import AccountId, IntentKey, Kind, RefundId, RefundStatus, Subject, Verdict
+from recon.rules.mismatches import coverage as reading
+from recon.rules.mismatches import intents as nine
+from recon.rules.mismatches import strays
+from recon.rules.mismatches.books import Books, moment
+from recon.rules.mismatches.intents import MISSING, NONE, Judgement, Linked
+from recon.rules.mismatches.strays import Strays
+
+KNOWN_STATUSES = tuple(status.value for status in RefundStatus)
+REPORT_ORDER = {kind: place for place, kind in enumerate(Kind)}
+
+
+def find(
+    intents: Intake, refunds: Intake, links: Links, *, policy: Policy, coverage: Coverage, as_of: datetime
+) -> Result:
+    """Return every mismatch, and what of the rest is in flight, healable or withheld.
+
+    Order: mismatches by kind (as Kind lists them), account, subject; in_flight by account, subject; healable
+    by account, key; rejects by source, row. An intake that says it is only a part makes its side incomplete.
+    """
+    coverage = _with_sources(coverage, intents, refunds)
+    linked = nine.gather(intents.frame, refunds.frame, links)
+    moment = reading.instant(as_of)
+    judged = nine.judge(
+        intents.frame,
+        refunds.frame,
+        links,
+        linked,
+        policy=policy,
+        covered=reading.since_intents(intents.frame, links, coverage, as_of),
+        untouchable=reading.touched_intents(intents.frame, links, refunds.rejects),
+        as_of=moment,
+    )
+    stray = strays.judge(
+        refunds.frame,
+        links,
+        policy=policy,
+        covered=reading.until_refunds(refunds.frame, links, coverage),
+        untouchable=reading.touched_refunds(refunds.frame, links, intents.rejects),
+        as_of=moment,
+    )
+    books = Books(
+        intents.frame, refunds.frame, links, linked=linked, judged=judged, stray=stray, policy=policy
+    )
+    mismatches = sorted(
+        (*books.of_intents(moment), *books.of_refunds()),
+        key=lambda mismatch: (REPORT_ORDER[mismatch.kind], mismatch.account, mismatch.subject),
+    )
+    in_flight = _in_flight(books)
+    healable = _healable(intents.frame, refunds.frame, links, linked, judged)
+    rejected = tuple(
+        sorted((*intents.rejects, *refunds.rejects), key=lambda reject: (reject.source, reject.row))
+    )
+    incomplete = (
+        *(said for said in (intents.incomplete, refunds.incomplete) if said),
+        *reading.incomplete(coverage),
+    )
+    uncovered = bool(judged.uncovered.any() or stray.uncovered.any())
+    return Result(
+        as_of=as_of,
+        verdict=_verdict(
+            mismatches, waiting=bool(in_flight or healable), incomplete=bool(incomplete or uncovered)
+        ),
+        counts=_counts(intents, refunds, linked=linked, judged=judged, stray=stray, mismatches=mismatches),
+        at_risk=_at_risk(mismatches),
+        mismatches=tuple(mismatches),
+        in_flight=in_flight,
+        healable=healable,
+        rejected=rejected,
+        withheld=_withheld(books),
+        due=_due(books, in_flight),
+        incomplete=incomplete,
+    )
+
+
+def _with_sources(coverage: Coverage, intents: Intake, refunds: Intake) -> Coverage:
+    """Return the coverage with the sides incomplete whose own source says that it holds only a part."""
+    if refunds.incomplete:
+        coverage = replace(
+            coverage, refunds={}, default_refunds=replace(coverage.default_refunds, complete=False)
+        )
+    if intents.incomplete:
+        coverage = replace(
+            coverage, intents={}, default_intents=replace(coverage.default_intents, complete=False)
+        )
+    return coverage
+
+
+def _verdict(mismatches: list[Mismatch], *, waiting: bool, incomplete: bool) -> Verdict:
+    if incomplete:
+        return Verdict.INCOMPLETE
+    if mismatches:
+        return Verdict.BREAKS
+    return Verdict.RECONCILED_WITH_PENDING if waiting else Verdict.RECONCILED
+
+
+def _at_risk(mismatches: list[Mismatch]) -> dict[str, int]:
+    sums: defaultdict[str, int] = defaultdict(int)
+    for mismatch in mismatches:
+        sums[mismatch.at_risk.currency] += mismatch.at_risk.amount_minor
+    return {currency: amount for currency, amount in sorted(sums.items()) if amount}
+
+
+def _counts(
+    intents: Intake,
+    refunds: Intake,
+    *,
+    linked: Linked,
+    judged: Judgement,
+    stray: Strays,
+    mismatches: list[Mismatch],
+) -> Counts:
+    by_kind = dict.fromkeys(Kind, 0)
+    for mismatch in mismatches:
+        by_kind[mismatch.kind] += 1
+    known = arrays.isin(arrays.strings(refunds.frame["status"]), KNOWN_STATUSES)
+    return Counts(
+        intents=len(intents.frame),
+        refunds=len(refunds.frame),
+        matched=int(judged.agreeing.sum()),
+        matched_inferred=int((judged.agreeing & linked.weak).sum()),
+        declared_repeats=judged.declared_repeats,
+        in_flight=int((judged.young != NONE).sum() + stray.young.sum()),
+        healable=int(judged.healable.sum()),
+        system=int(refunds.frame["system"].sum()),
+        withheld=int(judged.withheld.sum() + stray.withheld.sum()),
+        rejected=len(intents.rejects) + len(refunds.rejects),
+        superseded=intents.superseded + refunds.superseded,
+        unknown_status=int((~known).sum()),
+        mismatches=by_kind,
+    )
+
+
+def _in_flight(books: Books) -> tuple[InFlight, ...]:
+    flights = []
+    for position in np.flatnonzero(books.judged.young != NONE).tolist():
+        missing = books.judged.young[position] == MISSING
+        began = books.updated_at[position] if missing else int(books.judged.stuck_since[position])
+        grace = books.policy.missing_after if missing else books.policy.stuck_after
+        flights.append(
+            InFlight(
+                account=books.intent_account(position),
+                subject=books.intent_subject(position),
+                becomes=Kind.MISSING if missing else Kind.STUCK,
+                breaks_at=moment(began) + grace,
+            )
+        )
+    for place in np.flatnonzero(books.stray.young):
+        position = books.stray.refund[place]
+        flights.append(
+            InFlight(
+                account=books.refund_account(position),
+                subject=books.refund_subject(position),
+                becomes=Kind.ORPHAN if books.stray.twin[place] == ABSENT else Kind.DUPLICATE,
+                breaks_at=moment(books.refund_created_at[position]) + books.policy.orphan_after,
+            )
+        )
+    return tuple(sorted(flights, key=lambda flight: (flight.account, flight.subject)))
+
+
+def _healable(
+    intents: pd.DataFrame, refunds: pd.DataFrame, links: Links, linked: Linked, judged: Judgement
+) -> tuple[Healable, ...]:
+    positions = np.flatnonzero(judged.healable)
+    proofs = linked.first[positions]
+    columns = zip(
+        intents["account"].iloc[positions],
+        intents["key"].iloc[positions],
+        refunds["id"].iloc[proofs],
+        links.basis[proofs],
+        strict=True,
+    )
+    healable = (
+        Healable(AccountId(account), IntentKey(key), RefundId(refund), BASES[basis])
+        for account, key, refund, basis in columns
+    )
+    return tuple(sorted(healable, key=lambda heal: (heal.account, heal.intent_key)))
+
+
+def _withheld(books: Books) -> tuple[tuple[AccountId, Subject], ...]:
+    pairs = [
+        (books.intent_account(position), books.intent_subject(position))
+        for position in np.flatnonzero(books.judged.withheld).tolist()
+    ]
+    pairs += [
+        (books.refund_account(position), books.refund_subject(position))
+        for position in books.stray.refund[books.stray.withheld]
+    ]
+    return tuple(sorted(pairs))
+
+
+def _due(books: Books, in_flight: tuple[InFlight, ...]) -> tuple[Due, ...]:
+    """Return when each subject that time alone can change must be judged again, by account and subject."""
+    due = {(flight.account, flight.subject): flight.breaks_at for flight in in_flight}
+    for refund in nine.pending(books.refund_status, books.linked):
+        position = int(books.links.intent[refund])
+        if books.judged.rule[position] == nine.OVERDUE:
+            continue
+        subject = (books.intent_account(position), books.intent_subject(position))
+        at = moment(books.refund_created_at[refund]) + books.policy.provider_pending_after
+        due[subject] = min(at, due.get(subject, at))
+    return tuple(Due(account, subject, at) for (account, subject), at in sorted(due.items()))

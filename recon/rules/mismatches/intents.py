@@ -1,0 +1,197 @@
+"""Rules 1 to 9: what is wrong with each intent, given the refunds linked to it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from recon.model import arrays
+from recon.model.arrays import ABSENT, Bools, Ints
+from recon.model.links import WEAK, Links
+from recon.model.records.results import Policy
+from recon.model.records.words import IntentStatus, RefundStatus
+from recon.rules.mismatches import repeats
+
+# The rules by their number in the design; 0 is none.
+NONE, DUPLICATE, CURRENCY, AMOUNT, REPEAT, STATUS, FAILED, MISSING, STUCK, OVERDUE = range(10)
+WAITING = (RefundStatus.PENDING.value, RefundStatus.REQUIRES_ACTION.value)
+OPEN = (IntentStatus.PENDING.value, IntentStatus.PENDING_UNKNOWN.value)
+NOT_DONE = (IntentStatus.FAILED.value, IntentStatus.CANCELLED.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linked:
+    """The refunds of each intent, as arrays.
+
+    live_refunds, dead_refunds: positions of linked refunds, by intent and in time order within one. live,
+    dead: how many each intent has; live_from, dead_from: where its own begin. first: its first live refund,
+    -1 for none. total: the sum of the live ones in minor units. at_home: whether all of them are in the
+    intent's currency. weak: whether the link is inferred.
+    """
+
+    live_refunds: Ints
+    dead_refunds: Ints
+    live: Ints
+    dead: Ints
+    live_from: Ints
+    dead_from: Ints
+    first: Ints
+    total: Ints
+    at_home: Bools
+    weak: Bools
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """What became of each intent: exactly one of a rule, young, healable, withheld, agreeing; but 4 may heal.
+
+    rule: the number of the rule that fires, else 0. young: the rule (MISSING or STUCK) that is only too
+    young, else 0. before: the intent before it in its group, for rule 4. covered: whether every refund since
+    it was created was read. stuck_since: when it was first sent, else created, in microseconds.
+    """
+
+    rule: npt.NDArray[np.int8]
+    young: npt.NDArray[np.int8]
+    healable: Bools
+    withheld: Bools
+    uncovered: Bools
+    before: Ints
+    covered: Bools
+    stuck_since: Ints
+    declared_repeats: int
+
+    @property
+    def agreeing(self) -> Bools:
+        """Return which intents have nothing wrong, nothing waiting and nothing withheld."""
+        return np.asarray((self.rule == NONE) & (self.young == NONE) & ~self.healable & ~self.withheld)
+
+
+def gather(intents: pd.DataFrame, refunds: pd.DataFrame, links: Links) -> Linked:
+    """Return each intent's refunds."""
+    linked = links.intent != ABSENT
+    live = _by_intent(refunds, links, linked & links.live)
+    dead = _by_intent(refunds, links, linked & ~links.live)
+    number_live = np.bincount(links.intent[live], minlength=len(intents))
+    number_dead = np.bincount(links.intent[dead], minlength=len(intents))
+    live_from, dead_from = _starts(number_live), _starts(number_dead)
+    first = np.full(len(intents), ABSENT, np.int64)
+    having = number_live > 0
+    first[having] = live[live_from[having]]
+
+    total = np.zeros(len(intents), np.int64)
+    np.add.at(total, links.intent[live], refunds["amount_minor"].to_numpy()[live])
+    (intent_currency, refund_currency), _ = arrays.encode(
+        arrays.strings(intents["currency"]), arrays.strings(refunds["currency"])
+    )
+    abroad = live[refund_currency[live] != intent_currency[links.intent[live]]]
+    at_home = np.ones(len(intents), bool)
+    at_home[links.intent[abroad]] = False
+    weak = np.zeros(len(intents), bool)
+    weak[links.intent[links.basis == WEAK]] = True
+    return Linked(live, dead, number_live, number_dead, live_from, dead_from, first, total, at_home, weak)
+
+
+def _by_intent(refunds: pd.DataFrame, links: Links, wanted: Bools) -> Ints:
+    """Return the wanted refunds by intent, in time order within one."""
+    positions = np.flatnonzero(wanted)
+    intent = links.intent[positions]
+    positions = positions[np.argsort(intent, kind="stable")]
+    crowded = np.flatnonzero(np.bincount(intent, minlength=1)[links.intent[positions]] > 1)
+    if len(crowded):
+        some = positions[crowded]
+        order = pd.DataFrame(
+            {
+                "intent": links.intent[some],
+                "at": arrays.times(refunds["created_at"])[some],
+                "id": refunds["id"].iloc[some].to_numpy(object),
+            }
+        ).sort_values(["intent", "at", "id"], kind="stable")
+        # The crowded places are filled in the same order of intents, so each intent keeps its own.
+        positions[crowded] = some[order.index.to_numpy()]
+    return positions
+
+
+def _starts(numbers: Ints) -> Ints:
+    return np.cumsum(numbers) - numbers
+
+
+def judge(
+    intents: pd.DataFrame,
+    refunds: pd.DataFrame,
+    links: Links,
+    linked: Linked,
+    *,
+    policy: Policy,
+    covered: Bools,
+    untouchable: Bools,
+    as_of: int,
+) -> Judgement:
+    """Return what is wrong with each intent.
+
+    covered: per intent, whether every refund since its creation was read. untouchable: per intent, whether a
+    rejected row names it or is named by it. as_of: microseconds.
+    """
+    status = arrays.strings(intents["status"])
+    done = arrays.isin(status, (IntentStatus.DONE.value,))
+    waiting = arrays.isin(status, OPEN)
+    sent = intents["first_sent_at"].notna().to_numpy()
+    stuck_since = np.where(sent, arrays.times(intents["first_sent_at"]), arrays.times(intents["created_at"]))
+    repeat = repeats.find(intents, refunds, links, linked.first, policy)
+
+    some, one = linked.live > 0, linked.live == 1
+    off = some & linked.at_home & (linked.total != intents["amount_minor"].to_numpy())
+    over = linked.total > intents["amount_minor"].to_numpy()
+    healable = waiting & one & linked.at_home & ~off & ~linked.weak & policy.healing & ~untouchable
+    missing = done & ~some & (linked.dead == 0)
+    stuck = waiting & ~healable
+    missing_due = as_of - arrays.times(intents["updated_at"]) >= arrays.microseconds(policy.missing_after)
+    stuck_due = as_of - stuck_since >= arrays.microseconds(policy.stuck_after)
+    by_rule = (
+        (DUPLICATE, (linked.live > 1) & (~linked.at_home | over)),
+        (CURRENCY, one & ~linked.at_home),
+        (AMOUNT, off & (over | covered)),
+        (REPEAT, repeat.before != ABSENT),
+        (STATUS, some & arrays.isin(status, NOT_DONE)),
+        (FAILED, done & ~some & (linked.dead > 0) & covered),
+        (MISSING, missing & missing_due & covered),
+        (STUCK, stuck & stuck_due),
+        (OVERDUE, _overdue(intents, refunds, links, linked, policy=policy, as_of=as_of)),
+    )
+    rule = np.zeros(len(intents), np.int8)
+    for number, applies in by_rule:
+        rule[(rule == NONE) & applies & ~untouchable & ~(healable & (number != REPEAT))] = number
+
+    quiet = (rule == NONE) & ~healable & ~untouchable
+    young = np.zeros(len(intents), np.int8)
+    young[quiet & missing & ~missing_due] = MISSING
+    young[quiet & stuck & ~stuck_due] = STUCK
+    hidden = ~covered & (off | (done & ~some & (linked.dead > 0)) | (missing & missing_due))
+    uncovered = quiet & (young == NONE) & hidden
+    return Judgement(
+        rule=rule,
+        young=young,
+        healable=healable,
+        withheld=uncovered | untouchable,
+        uncovered=uncovered,
+        before=repeat.before,
+        covered=covered,
+        stuck_since=stuck_since,
+        declared_repeats=repeat.declared,
+    )
+
+
+def pending(status: pa.Array, linked: Linked) -> Ints:
+    """Return the linked live refunds that the provider has not finished; status is the refunds' column."""
+    return linked.live_refunds[arrays.isin(status, WAITING)[linked.live_refunds]]
+
+
+def _overdue(
+    intents: pd.DataFrame, refunds: pd.DataFrame, links: Links, linked: Linked, *, policy: Policy, as_of: int
+) -> Bools:
+    waiting = pending(arrays.strings(refunds["status"]), linked)
+    age = as_of - arrays.times(refunds["created_at"])[waiting]
+    overdue = np.zeros(len(intents), bool)
+    overdue[links.intent[waiting[age >= arrays.microseconds(policy.provider_pending_after)]]] = True
+    return overdue
