@@ -6,6 +6,8 @@ from datetime import datetime
 
 from recon.model.records.words import AccountId, RunId, Verdict
 
+HOUR = "hour"  # The name of the lease that a pass holds; a decision at the desk names its newest fence.
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:

@@ -1,0 +1,53 @@
+"""The desk's router: what every page shows around itself, and what anybody sees when a door is shut.
+
+Started by `recon dashboard`. Never shows a traceback: an error of ours is a sentence that says what to do.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from dashboard import panels, session
+from recon.model.errors import ReconError
+
+HERE = Path(__file__).parent
+SIDEBAR_PIXELS = 220  # Two words wide; the queue needs the rest.
+
+
+def main() -> None:
+    """Show the page that the address names, or why nothing can be shown."""
+    st.set_page_config(
+        page_title="Refund desk",
+        page_icon=str(HERE / "static" / "mark.svg"),
+        layout="wide",
+        initial_sidebar_state=SIDEBAR_PIXELS,
+    )
+    st.logo(str(HERE / "static" / "logo.svg"), icon_image=str(HERE / "static" / "mark.svg"), size="large")
+    page = st.navigation(
+        [
+            st.Page("pages/queue.py", title="Queue", icon=":material/inbox:", default=True),
+            st.Page("pages/case.py", title="Case", icon=":material/description:"),
+        ]
+    )
+    refused = session.refusal()
+    if refused is not None:
+        panels.note("Not served here", refused, tone="red", icon=":material/block:")
+        return
+    try:
+        panels.sidebar(session.operator())
+        panels.live_freshness()
+        _arrive(page.url_path)
+        page.run()
+    except ReconError as error:  # The database is away, not upgraded, or the settings are wrong.
+        panels.trouble(error)
+
+
+def _arrive(path: str) -> None:
+    """Remember which page this tab shows: a page that is opened anew reads anew."""
+    if st.session_state.get("page") != path:
+        st.session_state["page"] = path
+        for name in ("snapshot", "seen"):
+            st.session_state.pop(name, None)
+
+
+main()

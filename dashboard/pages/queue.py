@@ -1,0 +1,162 @@
+"""The queue: what is at risk, how much waits, and the cases themselves, worst first.
+
+The page that a person looks at stands still until they ask for another: a row that moved under the pointer
+would open the wrong case.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Final
+from uuid import uuid4
+
+import streamlit as st
+
+from dashboard import filters, links, panels, safe, session, tables, times
+from recon.desk import Desk
+from recon.model.errors import ReconError
+from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
+from recon.model.records.results import Money
+
+CARDS: Final = 5  # Three currencies, how many and how old, in one row of a desktop.
+NEWS_SECONDS: Final = 60.0
+ROWS_SHOWN: Final = 14  # Before the grid scrolls: the buttons below it stay in sight.
+ROW_PIXELS: Final = 33  # Of the grid at this theme's size.
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one look at the queue saw. before: where each page up to this one begins, the first at None."""
+
+    id: str
+    at: datetime
+    filters: QueueFilters
+    before: tuple[Cursor | None, ...]
+    page: QueuePage
+    summary: QueueSummary
+
+
+def main() -> None:
+    """Show money at risk, the filters with their counts, and one page of cases."""
+    desk, zone = session.desk(), session.zone()
+    st.title("Queue")
+    held = st.session_state.get("snapshot")
+    summary = held.summary if held else desk.summary()
+    _money(summary, desk)
+    asked = filters.show(summary)
+    if held is None or held.filters != asked:
+        held = _look(desk, asked, (None,), summary)
+    _news(held)
+    if not held.page.cases:
+        _nothing(held)
+        return
+    if filters.as_list():
+        _list(held, zone)
+    else:
+        _table(held, zone)
+    _pager(desk, held)
+
+
+def _look(
+    desk: Desk, asked: QueueFilters, before: tuple[Cursor | None, ...], summary: QueueSummary
+) -> Snapshot:
+    """Read one page and keep it for as long as this person looks at it."""
+    page = desk.queue(asked, after=before[-1])
+    found = Snapshot(uuid4().hex, desk.now(), asked, before, page, summary)
+    st.session_state["snapshot"] = found
+    return found
+
+
+@st.fragment(run_every=NEWS_SECONDS)
+def _news(held: Snapshot) -> None:
+    """Say that the queue has moved on since this page of it was read, and offer to read it anew."""
+    try:
+        now = session.desk().summary()
+    except ReconError:  # The database is away: the line above the page says so.
+        return
+    if now == held.summary:
+        return
+    more = now.waiting - held.summary.waiting
+    said = f"{more} new since you looked." if more > 0 else "The queue has moved since you looked."
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.badge(said, icon=":material/sync:", color="orange")
+        if st.button("Refresh", key="refresh", icon=":material/refresh:"):
+            st.session_state.pop("snapshot", None)
+            st.rerun()
+
+
+def _money(summary: QueueSummary, desk: Desk) -> None:
+    """Show what is at risk first, each currency by itself, then how many cases and how old."""
+    with st.grid(CARDS, min_column_width=150, gap="small"):
+        for currency, amount in sorted(summary.at_risk.items()):
+            st.metric("At risk", tables.money(Money(amount, currency)), border=True)
+        if not summary.at_risk:
+            st.metric("At risk", "nothing", border=True)
+        st.metric("Waiting cases", f"{summary.waiting:,}", border=True)
+        oldest = summary.oldest_opened_at
+        st.metric("Oldest waits", "—" if oldest is None else times.span(desk.now() - oldest), border=True)
+
+
+def _table(held: Snapshot, zone: tzinfo) -> None:
+    """Show the page as a grid; choosing a row opens its case."""
+    cases = held.page.cases
+    chosen = st.dataframe(
+        tables.queue(cases, held.at, zone),
+        hide_index=True,
+        height=ROW_PIXELS * (min(len(cases), ROWS_SHOWN) + 1) + 3,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"grid-{held.id}",
+        column_config=tables.queue_columns(held.at, zone),
+        alt=f"{len(cases)} cases, worst first. The same as a plain list of links: choose Show as, List.",
+    )
+    if chosen.selection.rows:
+        st.switch_page("pages/case.py", query_params=links.case(cases[chosen.selection.rows[0]].id))
+
+
+def _list(held: Snapshot, zone: tzinfo) -> None:
+    """Show the page as plain links, for small screens and for who does not use a mouse."""
+    for case in held.page.cases:
+        with st.container(border=True, gap="xsmall"):
+            st.page_link(
+                "pages/case.py",
+                label=f"**{tables.kind(case)} · {tables.money(case.mismatch.at_risk)}**",
+                query_params=links.case(case.id),
+            )
+            panels.badges(case)
+            named = [name for name in (case.mismatch.order_id, case.mismatch.customer_id) if name]
+            st.text(safe.line(" · ".join([*named, tables.owner(case)])))
+            st.caption(f"{case.id} · opened {times.moment(case.opened_at, zone)}")
+
+
+def _pager(desk: Desk, held: Snapshot) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        newer = st.button(
+            "Previous", key="newer", icon=":material/chevron_left:", disabled=len(held.before) == 1
+        )
+        older = st.button(
+            "Next", key="older", icon=":material/chevron_right:", disabled=held.page.next is None
+        )
+        st.caption(
+            f"Page {len(held.before)}, {len(held.page.cases)} cases, worst first; {times.clock(held.at)} UTC"
+        )
+    if older and held.page.next is not None:
+        _look(desk, held.filters, (*held.before, held.page.next), held.summary)
+        st.rerun()
+    if newer and len(held.before) > 1:
+        _look(desk, held.filters, held.before[:-1], held.summary)
+        st.rerun()
+
+
+def _nothing(held: Snapshot) -> None:
+    """Say what is fine, or that the filters are too narrow."""
+    if held.filters != QueueFilters():
+        st.info("No case fits these filters.", icon=":material/filter_alt_off:")
+        st.button("Clear the filters", key="clear", on_click=filters.clear)
+        return
+    st.success(
+        "Nothing waits for anybody: every mismatch that the runs found is answered or has cleared.",
+        icon=":material/check_circle:",
+    )
+
+
+main()

@@ -1,0 +1,39 @@
+"""Text that other people wrote, made fit to be looked at.
+
+Order ids, keys, reasons and names come from files, providers and people. They are shown with st.text or in
+the cells of a grid, never as markdown or HTML, and only after they went through here.
+"""
+
+import unicodedata
+from typing import Final
+
+ABSENT: Final = "—"  # Shown where a record has no value.
+CELL_LIMIT: Final = 200  # Characters: a longer id is noise on a page, and its end is cut with an ellipsis.
+TEXT_LIMIT: Final = 2_000  # Characters: the longest reason that the desk takes.
+FORMULA_STARTS: Final = ("=", "+", "-", "@")  # What a spreadsheet takes for a formula in an exported cell.
+
+
+def _visible(character: str) -> str:
+    if character == "\n" or unicodedata.category(character) not in {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}:
+        return character
+    return f"[U+{ord(character):04X}]"
+
+
+def text(value: object, *, limit: int = TEXT_LIMIT) -> str:
+    """Return the value with control, direction and invisible characters spelled out, cut at the limit."""
+    if value is None or value == "":
+        return ABSENT
+    raw = str(value)
+    shown = "".join(map(_visible, raw[:limit]))
+    return shown + "…" if len(raw) > limit else shown
+
+
+def line(value: object) -> str:
+    """Return the value as `text`, on one line and short."""
+    return text(None if value is None else str(value).replace("\n", " "), limit=CELL_LIMIT)
+
+
+def cell(value: object) -> str:
+    """Return the value as `line`, and so that a spreadsheet that opens an exported grid sees text."""
+    shown = line(value)
+    return f"'{shown}" if shown.startswith(FORMULA_STARTS) else shown

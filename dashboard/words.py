@@ -1,0 +1,119 @@
+"""What the pages call the closed vocabularies: one short phrase for each word, and the symbol beside it.
+
+Never holds text from a database: everything here may be shown as markdown.
+"""
+
+from typing import Final, Literal
+
+from recon.model.records.words import (
+    Action,
+    CaseState,
+    Certainty,
+    Direction,
+    Finding,
+    Kind,
+    Resolution,
+    Severity,
+    Verdict,
+)
+
+Color = Literal["red", "orange", "blue", "green", "gray"]
+
+NOBODY: Final = "nobody yet"  # Who owns a case without an owner.
+
+KINDS: Final = {
+    Kind.DUPLICATE: "Refunded twice",
+    Kind.CURRENCY_MISMATCH: "Wrong currency",
+    Kind.AMOUNT_MISMATCH: "Wrong amount",
+    Kind.STATUS_MISMATCH: "Paid, though we say not",
+    Kind.REFUND_FAILED: "Refund came back",
+    Kind.MISSING: "Refund missing",
+    Kind.STUCK: "Outcome unknown",
+    Kind.OVERDUE: "Pending too long",
+    Kind.ORPHAN: "Refund nobody asked for",
+}
+
+CERTAINTIES: Final = {
+    Certainty.CONFIRMED: "proved by the books",
+    Certainty.PROBABLE: "probable: a person has to look",
+}
+
+FINDINGS: Final = {
+    Finding.LANDED: "refunds that belong to it are at the provider",
+    Finding.PROBABLE: "a refund that fits is at the provider, nothing ties it to this intent",
+    Finding.FAILED: "only refunds that failed or were canceled are at the provider",
+    Finding.ABSENT: "nothing is at the provider, and everything was read",
+    Finding.UNKNOWN: "not enough was read to say",
+}
+
+DIRECTIONS: Final = {
+    Direction.OVER: "more went back than intended",
+    Direction.UNDER: "less went back than intended",
+}
+
+STATES: Final = {
+    CaseState.OPEN: "Open",
+    CaseState.ACKNOWLEDGED: "Acknowledged",
+    CaseState.RESOLVED: "Resolved",
+    CaseState.ACCEPTED: "Accepted",
+    CaseState.CLEARED: "Cleared",
+}
+
+STATE_COLORS: Final[dict[CaseState, Color]] = {
+    CaseState.OPEN: "orange",
+    CaseState.ACKNOWLEDGED: "blue",
+    CaseState.RESOLVED: "green",
+    CaseState.ACCEPTED: "gray",
+    CaseState.CLEARED: "green",
+}
+
+# Each severity has a word and a shape of its own: color alone says nothing to some of us.
+SEVERITIES: Final = {
+    Severity.CRITICAL: "Critical",
+    Severity.HIGH: "High",
+    Severity.MEDIUM: "Medium",
+    Severity.LOW: "Low",
+}
+
+SEVERITY_COLORS: Final[dict[Severity, Color]] = {
+    Severity.CRITICAL: "red",
+    Severity.HIGH: "orange",
+    Severity.MEDIUM: "blue",
+    Severity.LOW: "gray",
+}
+
+SEVERITY_ICONS: Final = {
+    Severity.CRITICAL: ":material/error:",
+    Severity.HIGH: ":material/keyboard_double_arrow_up:",
+    Severity.MEDIUM: ":material/drag_handle:",
+    Severity.LOW: ":material/keyboard_arrow_down:",
+}
+
+RESOLUTIONS: Final = {
+    Resolution.RECOVERED: "Recovered: the money was got back, or paid out at last",
+    Resolution.WRITTEN_OFF: "Written off: the loss is accepted",
+    Resolution.LEGITIMATE_REPEAT: "Legitimate repeat: every refund was meant",
+    Resolution.FIXED_AT_PROVIDER: "Fixed at the provider, in its own dashboard",
+    Resolution.FALSE_ALARM: "False alarm: nothing was wrong",
+}
+
+ACTIONS: Final = {
+    Action.OPENED: "Opened",
+    Action.CHANGED: "Evidence changed",
+    Action.RECLASSIFIED: "Reclassified",
+    Action.REOPENED: "Reopened",
+    Action.REGRESSED: "Regressed: seen again after it was resolved",
+    Action.CLEARED: "Cleared",
+    Action.HEALED: "Healed",
+    Action.ACKNOWLEDGED: "Acknowledged",
+    Action.ASSIGNED: "Assigned",
+    Action.COMMENTED: "Commented",
+    Action.RESOLVED: "Resolved",
+}
+
+VERDICTS: Final = {
+    Verdict.INCOMPLETE: "incomplete",
+    Verdict.BREAKS: "mismatches found",
+    Verdict.RECONCILED_WITH_PENDING: "reconciled, some still pending",
+    Verdict.RECONCILED: "reconciled",
+}

@@ -1,0 +1,87 @@
+"""The rows behind one case: the intents and the refunds that its mismatch speaks of, as they are now.
+
+Individuals for a page; crowds for the diff are read by reading.py, which alone builds frames.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from sqlalchemy import and_, or_, select
+
+from recon.doors.store.engines import Database
+from recon.doors.store.mirror import record
+from recon.model import tables
+from recon.model.records.cases import Case
+from recon.model.records.provider import Intent, Refund
+from recon.model.records.words import AccountId, IntentKey, IntentStatus
+
+ROW_LIMIT: Final = 50  # Of each side: a page shows a few next to each other, and says how many there are.
+
+
+def rows(database: Database, case: Case) -> tuple[tuple[Intent, ...], tuple[Refund, ...]]:
+    """Return the case's intents and refunds, each in time order, at most ROW_LIMIT of a side.
+
+    Intents: its subject, the one its refund names, and those that recorded or are named by the refunds that
+    take part. Refunds: those that take part, its subject, those that name its own intent, the one it has.
+
+    Raises:
+        DatabaseUnavailable: It cannot be read now.
+    """
+    mismatch = case.mismatch
+    own, _, subject = case.subject.partition(":")
+    keys = {key for key in (mismatch.intent_key, subject if own == "intent" else None) if key}
+    ids = {*mismatch.refund_ids, *([subject] if own == "refund" else [])}
+    table, mirror = tables.intents.c, tables.refunds.c
+    with database.read() as connection:
+        first = connection.execute(
+            select(table.refund_id).where(table.account == case.account, table.key.in_(keys))
+        ).scalars()
+        ids |= {found for found in first if found}
+        named = or_(
+            *(column.in_(keys) for column in (mirror.intent_key, mirror.request_key, mirror.operator_key))
+        )
+        refunds = connection.execute(
+            select(tables.refunds)
+            .where(and_(mirror.account == case.account, or_(mirror.id.in_(ids), named)))
+            .order_by(mirror.created_at, mirror.id)
+            .limit(ROW_LIMIT)
+        )
+        right = tuple(map(record, refunds))
+        for refund in right:
+            keys |= {key for key in (refund.operator_key, refund.intent_key, refund.request_key) if key}
+        intents = connection.execute(
+            select(tables.intents)
+            .where(and_(table.account == case.account, or_(table.key.in_(keys), table.refund_id.in_(ids))))
+            .order_by(table.created_at, table.key)
+            .limit(ROW_LIMIT)
+        ).mappings()
+        left = tuple(map(_intent, intents))
+    return left, right
+
+
+def _intent(row: Mapping[Any, Any]) -> Intent:
+    return Intent(
+        key=IntentKey(row["key"]),
+        account=AccountId(row["account"]),
+        amount_minor=row["amount_minor"],
+        currency=row["currency"],
+        status=_status(row["status"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        order_id=row["order_id"],
+        reference=row["reference"],
+        payment=row["payment"],
+        refund_id=row["refund_id"],
+        first_sent_at=row["first_sent_at"],
+        tool=row["tool"],
+        team=row["team"],
+        customer_id=row["customer_id"],
+    )
+
+
+def _status(word: str) -> IntentStatus:
+    """Return our word; one we do not know stays as it is, because a page must show what stands there."""
+    try:
+        return IntentStatus(word)
+    except ValueError:  # Written by somebody else's code; the diff rejects the row.
+        return cast("IntentStatus", word)
