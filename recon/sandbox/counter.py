@@ -56,7 +56,7 @@ class ProviderCounter:
     def seen(self, world: World, call: Call, fault: Fault | None) -> Seen:
         """The request as the log shows it, its form flat as it was sent."""
         form: dict[str, Any] = dict(forms.pairs(call.text()))
-        return Seen(call, world.now(), _key(call), _account(call), form, fault)
+        return Seen(call, world.now(), _key(call), _account(call), form, call.text(), fault)
 
     def hold(self, world: World, call: Call) -> Callable[[], None]:
         """Occupy the key, if there is one and it is free."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -46,6 +47,14 @@ class Exchange:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         line = Line(scope, receive, send)
+        try:
+            await self._serve(line)
+        except asyncio.CancelledError:
+            # The sandbox is being stopped while this request hangs: its client sees the line go dead.
+            line.close()
+            raise
+
+    async def _serve(self, line: Line) -> None:
         call = await line.read(new_id("req"))
         if call is None:
             await line.drop()

@@ -19,7 +19,6 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _TOKEN = re.compile(r"<([^<>\n]+)>")
 _COLON = re.compile(r":([a-z0-9_+\-]+):")
 _QUOTE = re.compile(r"(?m)^&gt; ?(.*)$")
-_BULLET = re.compile(r"(?m)^([ \t]*)[•*\-] (?=\S)")
 _STASHED = re.compile("\x00(\\d+)\x00")
 
 
@@ -37,7 +36,6 @@ def draw(text: str, name_of: Callable[[str], str]) -> str:
     text = _TOKEN.sub(lambda m: put(_token(m[1], name_of)), text)
     text = _COLON.sub(lambda m: put(emoji.draw(m[1])), text)
     text = _safe(text)
-    text = _BULLET.sub(r"\1•&nbsp;", text)
     for pattern, html in _STYLES:
         text = pattern.sub(html, text)
     text = _QUOTE.sub(r"<blockquote>\1</blockquote>", text)

@@ -61,8 +61,10 @@ class SlackCounter:
 
     def seen(self, world: World, call: Call, fault: Fault | None) -> Seen:
         """The request as the log shows it; its token is left out."""
-        form = {name: value for name, value in _arguments(call).items() if name != "token"}
-        return Seen(call, world.now(), None, "", form, fault)
+        form = _arguments(call)
+        token = str(form.pop("token", ""))
+        body = call.text().replace(token, "***") if token else call.text()
+        return Seen(call, world.now(), None, "", form, body, fault)
 
     def hold(self, _world: World, _call: Call, /) -> Callable[[], None]:
         """Slack knows no keys: nothing is held."""

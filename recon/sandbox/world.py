@@ -25,6 +25,7 @@ class Seen:
     key: str | None
     account: str
     form: dict[str, Any]
+    body: str
     fault: Fault | None
     answer: Answer | None = None
 
@@ -39,7 +40,7 @@ class Seen:
             "key": self.key,
             "account": self.account,
             "form": self.form,
-            "body": self.call.text(),
+            "body": self.body,
             "answer": None if self.answer is None else _answer(self.answer),
             "fault": None if self.fault is None else self.fault.kind.value,
         }
