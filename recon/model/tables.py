@@ -23,6 +23,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
+    text,
 )
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -112,6 +113,10 @@ intents = Table(
     Index(None, "account", "payment"),
     Index(None, "account", "order_id"),
     Index(None, "account", "refund_id"),
+    # Few or none; every copy of a foreign table looks for them.
+    Index(
+        "ix_intents_mapped", "account", "key", sqlite_where=text("mapped"), postgresql_where=text("mapped")
+    ),
 )
 
 # The mirror: one row per refund at the provider. Source: Stripe /v1/refunds and events.

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, Pool
 
 from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconError
 
@@ -61,20 +62,7 @@ class Database:
         parsed = _parse(url)
         if parsed.get_backend_name() == "sqlite":
             return cls(_sqlite_engine(parsed, "BEGIN"), _sqlite_engine(parsed, "BEGIN IMMEDIATE"))
-        try:
-            writer = create_engine(
-                parsed,
-                hide_parameters=True,
-                pool_pre_ping=True,
-                connect_args={
-                    "connect_timeout": CONNECT_SECONDS,
-                    "options": f"-c lock_timeout={BUSY_SECONDS}s",
-                },
-            )
-        except ImportError:
-            raise ConfigurationError(
-                "Expected the PostgreSQL driver, found none: install refund-recon[postgres]."
-            ) from None
+        writer = _postgresql_engine(parsed)
         # One snapshot for everything that one reading reads.
         return cls(writer.execution_options(isolation_level="REPEATABLE READ"), writer)
 
@@ -112,6 +100,27 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def reading_only(url: str) -> Iterator[Connection]:
+    """Yield a connection to somebody else's database, which it cannot write to.
+
+    Raises:
+        ConfigurationError: The URL names no SQLite file and no PostgreSQL database.
+        DatabaseUnavailable: It cannot be reached or read now.
+    """
+    parsed = _parse(url)
+    dialect = parsed.get_backend_name()
+    if dialect == "sqlite":
+        read_only = {"mode": "ro", "uri": "true"}
+        parsed = parsed.set(database=f"file:{quote(str(parsed.database))}", query=read_only)
+        engine = create_engine(parsed, hide_parameters=True, poolclass=NullPool)
+    else:
+        engine = _postgresql_engine(parsed, poolclass=NullPool)
+        engine = engine.execution_options(postgresql_readonly=True)
+    with _plain_errors(dialect), engine.connect() as connection:
+        yield connection
 
 
 def _parse(url: str) -> URL:
@@ -155,6 +164,29 @@ def _sqlite_engine(url: URL, begin: str) -> Engine:
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
         connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
+    try:
+        engine = create_engine(
+            url,
+            hide_parameters=True,
+            pool_pre_ping=poolclass is None,
+            poolclass=poolclass,
+            connect_args={"connect_timeout": CONNECT_SECONDS},
+        )
+    except ImportError:
+        # The base install is the guarded tool on SQLite.
+        raise ConfigurationError(
+            "Expected the PostgreSQL driver, found none: install refund-recon[postgres]."
+        ) from None
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        # For this transaction only: a pooler in between hands the session to somebody else after it.
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
 
     return engine
 

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
 )
 
 revision = "0001"
@@ -58,6 +59,9 @@ Table(
     Index(None, "account", "payment"),
     Index(None, "account", "order_id"),
     Index(None, "account", "refund_id"),
+    Index(
+        "ix_intents_mapped", "account", "key", sqlite_where=text("mapped"), postgresql_where=text("mapped")
+    ),
 )
 
 Table(

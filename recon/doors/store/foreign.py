@@ -1,0 +1,169 @@
+"""Somebody else's intents table, copied into ours before a run reads: the same triggers and ties serve both.
+
+Their table is only read, and copied rows are never healed. What cannot be judged is kept as rejects under
+their table's name.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Connection, bindparam, column, delete, inspect, select, table, text, tuple_
+
+from recon.doors.store import leases
+from recon.doors.store.engines import Database, reading_only
+from recon.doors.store.rows import INTENTS, REFUNDS, reject_row
+from recon.doors.store.statements import chunks, insert, upsert
+from recon.model import frames, tables
+from recon.model.errors import ConfigurationError
+from recon.model.frames import Intake
+from recon.model.records.results import Reject
+from recon.model.records.runs import Lease
+from recon.model.records.words import AccountId
+from recon.model.settings import IntentsMapping
+
+COLUMNS = tuple(frames.INTENT_DTYPES)
+TIMES = [name for name, dtype in frames.INTENT_DTYPES.items() if dtype == frames.TIME]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy changed in our intents.
+
+    written: rows new or different. removed: rows that theirs no longer has or that cannot be judged any more.
+    """
+
+    written: int
+    removed: int
+    rejects: tuple[Reject, ...]
+
+
+def copy(database: Database, lease: Lease, mapping: IntentsMapping | None) -> Copied:
+    """Make our copy of their table what theirs is now; without a mapping, forget an earlier copy.
+
+    Raises:
+        ConfigurationError: There is no such table or column. Nothing was written.
+        DatabaseUnavailable: One of the two cannot be reached now. Nothing was written.
+        LeaseLost: Another run has taken over. Nothing was written.
+    """
+    theirs = Intake(_empty()) if mapping is None else _theirs(database, mapping)
+    source = "" if mapping is None else mapping.table
+    with database.write() as connection:
+        leases.check(connection, lease)
+        compared = theirs.frame[list(COLUMNS)].merge(_ours(connection), how="outer", indicator="side")
+        fresh = compared[compared["side"] == "left_only"]
+        former = compared[compared["side"] == "right_only"]
+        taken = _taken(connection, fresh)
+        names = pd.MultiIndex.from_frame(fresh[["account", "key"]])
+        fresh = fresh[[name not in taken for name in names]]
+        gone = former[~pd.MultiIndex.from_frame(former[["account", "key"]]).isin(names)]
+        _remove(connection, gone)
+        upsert(connection, tables.intents, [row | {"mapped": True} for row in _records(fresh)])
+        rejects = (*theirs.rejects, *(_twice(account, key, source) for account, key in sorted(taken)))
+        _replace_rejects(connection, rejects)
+    return Copied(len(fresh), len(gone), rejects)
+
+
+def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
+    """Return their rows as intents, in the words and units that the mapping names."""
+    with _opened(database, mapping) as connection:
+        _check(connection, mapping)
+        schema, _, name = mapping.table.rpartition(".")
+        wanted: list[Any] = [column(theirs).label(ours) for ours, theirs in mapping.columns.items()]
+        rows = connection.execute(select(*wanted).select_from(table(name, schema=schema or None))).all()
+    raw = pd.DataFrame([tuple(row) for row in rows], columns=list(mapping.columns), dtype=object)
+    for name, value in mapping.constants.items():
+        raw[name] = value
+    raw["status"] = [mapping.statuses.get(str(word), word) for word in raw["status"]]
+    if mapping.amount_unit == "major":
+        raw = raw.rename(columns={"amount_minor": "amount"})
+    return frames.intents(raw, source=mapping.table)
+
+
+@contextmanager
+def _opened(database: Database, mapping: IntentsMapping) -> Iterator[Connection]:
+    if mapping.url is None:
+        with database.read() as connection:
+            yield connection
+    else:
+        with reading_only(mapping.url.reveal()) as connection:
+            yield connection
+
+
+def _check(connection: Connection, mapping: IntentsMapping) -> None:
+    """Raise unless their table has every column that the mapping names."""
+    schema, _, name = mapping.table.rpartition(".")
+    found = inspect(connection)
+    if not found.has_table(name, schema=schema or None):
+        known = sorted([*found.get_table_names(schema or None), *found.get_view_names(schema or None)])
+        raise ConfigurationError(
+            f"intents.table: expected a table or view named {mapping.table!r}, "
+            f"found {', '.join(known) or 'none at all'}."
+        )
+    columns = [each["name"] for each in found.get_columns(name, schema=schema or None)]
+    for ours, theirs in mapping.columns.items():
+        if theirs not in columns:
+            raise ConfigurationError(
+                f"intents.columns: expected a column {theirs!r} for {ours} in {mapping.table!r}, "
+                f"found {', '.join(columns)}."
+            )
+
+
+def _ours(connection: Connection) -> pd.DataFrame:
+    """Return the rows copied earlier, with the intents' dtypes."""
+    listed = ", ".join(f'"{name}"' for name in COLUMNS)
+    rows = connection.execute(text(f"SELECT {listed} FROM intents WHERE mapped")).all()  # noqa: S608 -- our names
+    frame = pd.DataFrame([tuple(row) for row in rows], columns=list(COLUMNS), dtype=object)
+    for name in TIMES:
+        frame[name] = pd.to_datetime(frame[name].astype("Int64"), unit="us", utc=True)
+    return frame.astype(frames.INTENT_DTYPES)
+
+
+def _empty() -> pd.DataFrame:
+    return pd.DataFrame(columns=list(COLUMNS), dtype=object).astype(frames.INTENT_DTYPES)
+
+
+def _taken(connection: Connection, fresh: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return which of these keys are intents of our own: what the guarded tool wrote stands."""
+    columns = tables.intents.c
+    pairs = tuple_(columns.account, columns.key)
+    found: set[tuple[str, str]] = set()
+    for chunk in chunks(fresh[["account", "key"]].itertuples(index=False, name=None)):
+        query = select(columns.account, columns.key).where(pairs.in_(chunk), columns.mapped.is_(False))
+        found.update((row.account, row.key) for row in connection.execute(query))
+    return found
+
+
+def _twice(account: str, key: str, source: str) -> Reject:
+    reason = f"The intent {key} is among recon's own already; one key is one intent, whoever keeps it."
+    return Reject(source, 0, key, reason, AccountId(account))
+
+
+def _remove(connection: Connection, gone: pd.DataFrame) -> None:
+    columns = tables.intents.c
+    rows: Sequence[Mapping[str, Any]] = [
+        {"of_account": account, "of_key": key}
+        for account, key in gone[["account", "key"]].itertuples(index=False, name=None)
+    ]
+    if rows:
+        same = (columns.account == bindparam("of_account")) & (columns.key == bindparam("of_key"))
+        connection.execute(delete(tables.intents).where(same), rows)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as the database takes them, absent values as None."""
+    plain = frame[list(COLUMNS)].astype(object)
+    for name in TIMES:
+        plain[name] = [None if pd.isna(at) else at.to_pydatetime() for at in frame[name]]
+    plain = plain.where(plain.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+
+
+def _replace_rejects(connection: Connection, rejects: Sequence[Reject]) -> None:
+    columns = tables.rejects.c
+    connection.execute(delete(tables.rejects).where(columns.source.not_in([INTENTS, REFUNDS])))
+    rows = [reject_row(reject) for reject in rejects]
+    if rows:
+        connection.execute(insert(connection, tables.rejects), rows)
