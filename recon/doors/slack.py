@@ -1,0 +1,315 @@
+"""Slack: one message posted, edited or looked up; what became of it is a value, never an exception.
+
+Slack has no idempotency key: nothing is sent twice here, and the client's own repeating is off. Never says what
+follows from an answer, and never escapes a text: rules do.
+"""
+
+import http.client
+import logging
+import re
+import socket
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.error import URLError
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web import SlackResponse
+
+from recon.model.errors import ConfigurationError
+from recon.model.records.deliveries import Absent, Delivered, Finding, NotSent, Unknown, Unreadable
+from recon.model.records.notices import Block, Message
+from recon.model.settings import SlackSettings
+
+EVENT_TYPE = "recon_notice"  # The type of our metadata; the delivery id is what counts.
+# Sources: https://docs.slack.dev/reference/block-kit/blocks, and the page of chat.postMessage; for all blocks
+# together, reports of failures from about 13,000 characters on.
+BLOCK_LIMIT = 50
+TEXT_LIMIT = 4_000
+SECTION_LIMIT = 3_000
+HEADER_LIMIT = 150
+WHOLE_LIMIT = 10_000
+_PAGE = 200  # Messages per page of a look-up, as Slack recommends.
+_PAGES = 50  # 10,000 messages since a send: beyond that somebody must look with their own eyes.
+_SKEW = timedelta(
+    minutes=5
+)  # A look-up begins that much before the send, as our clock may be ahead of Slack's.
+# Slack says that some of it may have happened. Source: its page of chat.postMessage.
+_PERHAPS = frozenset({"fatal_error", "internal_error", "service_unavailable"})
+# Not about this message: our token, or Slack as a whole. It may go out when that is put right.
+_PASSING = frozenset(
+    {
+        "accesslimited",
+        "account_inactive",
+        "ekm_access_denied",
+        "invalid_auth",
+        "missing_scope",
+        "not_authed",
+        "org_login_required",
+        "ratelimited",
+        "request_timeout",
+        "team_access_not_granted",
+        "team_added_to_org",
+        "token_expired",
+        "token_revoked",
+        "two_factor_setup_required",
+    }
+)
+# The same message to the same place will be refused again.
+_FOR_GOOD = frozenset(
+    {
+        "channel_not_found",
+        "invalid_arguments",
+        "invalid_blocks",
+        "invalid_blocks_format",
+        "is_archived",
+        "metadata_too_large",
+        "msg_blocks_too_long",
+        "msg_too_long",
+        "no_permission",
+        "no_text",
+        "not_in_channel",
+        "restricted_action",
+        "thread_not_found",
+        "user_disabled",
+        "user_not_found",
+    }
+)
+# An edit's way to say that a new message is needed.
+_GONE = frozenset(
+    {"cant_update_message", "edit_window_closed", "is_inactive", "message_not_found", "channel_not_found"}
+)
+
+
+class Slack:
+    """One workspace as one bot sees it."""
+
+    def __init__(self, settings: SlackSettings) -> None:
+        """Open nothing yet.
+
+        Raises:
+            ConfigurationError: there is no token.
+        """
+        if not settings.enabled:
+            raise ConfigurationError(
+                "SLACK_BOT_TOKEN is not set; expected a bot token that may post messages."
+            )
+        # The client's debug lines print whole bodies, and its error lines go to whoever listens.
+        quiet = logging.getLogger("recon.slack_sdk")
+        quiet.setLevel(logging.CRITICAL)
+        self._client = WebClient(
+            settings.bot_token.reveal(),
+            base_url=settings.base_url or WebClient.BASE_URL,
+            timeout=settings.timeout_seconds,
+            retry_handlers=[],
+            logger=quiet,
+        )
+        # Its own reading of the environment's proxies does not know NO_PROXY; without it urllib's does.
+        self._client.proxy = None
+        self._bot_id: str | None = None
+
+    def post(
+        self, message: Message, *, delivery_id: str, channel: str, thread_ts: str | None = None
+    ) -> Delivered | NotSent | Unknown:
+        """Post a message once, into a thread where one is given; its metadata carries the delivery id."""
+        flaw = _flaw(message)
+        if flaw is not None:
+            return NotSent(flaw, permanent=True)
+        return _sent(
+            lambda: self._client.chat_postMessage(
+                channel=channel,
+                text=message.text,
+                blocks=list(message.blocks),
+                thread_ts=thread_ts,
+                metadata=_metadata(delivery_id),
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        )
+
+    def edit(
+        self, message: Message, *, delivery_id: str, channel: str, ts: str
+    ) -> Delivered | NotSent | Unknown:
+        """Put a message in the place of a former one; NotSent with gone where that one cannot be edited."""
+        flaw = _flaw(message)
+        if flaw is not None:
+            return NotSent(flaw, permanent=True)
+        outcome = _sent(
+            lambda: self._client.chat_update(
+                channel=channel,
+                ts=ts,
+                text=message.text,
+                blocks=list(message.blocks),
+                metadata=_metadata(delivery_id),
+            )
+        )
+        if isinstance(outcome, Unknown):
+            return Unknown(outcome.reason, repeatable=True)
+        if isinstance(outcome, NotSent) and outcome.reason.removeprefix(_SAID) in _GONE:
+            return NotSent(outcome.reason, gone=True)
+        return outcome
+
+    def find(self, delivery_id: str, *, channel: str, thread_ts: str | None, oldest: datetime) -> Finding:
+        """Return where our own message with that delivery id is, having read everything since oldest.
+
+        thread_ts: replies are found in their thread only. Absent is said only after the last page.
+        """
+        since = f"{(oldest - _SKEW).timestamp():.6f}"
+        asked: dict[str, Any] = {
+            "channel": channel,
+            "oldest": since,
+            "limit": _PAGE,
+            "include_all_metadata": True,
+        }
+        ask: Callable[..., Any] = self._client.conversations_history
+        if thread_ts is not None:
+            ask, asked["ts"] = self._client.conversations_replies, thread_ts
+        bot_id = self._own_bot_id()
+        if isinstance(bot_id, Unreadable):
+            return bot_id
+        for _ in range(_PAGES):
+            page = _read(lambda: ask(**asked))
+            if isinstance(page, Unreadable):
+                return page
+            messages = page.get("messages")
+            if not isinstance(messages, list):
+                return Unreadable("Slack's answer holds no messages.")
+            for found in messages:
+                ts = _ours(found, delivery_id, bot_id)
+                if ts is not None:
+                    return Delivered(str(page.get("channel") or channel), ts)
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return (
+                    Unreadable("Slack says more follows, but not where.")
+                    if page.get("has_more")
+                    else Absent()
+                )
+            asked["cursor"] = cursor
+        return Unreadable(f"More than {_PAGES * _PAGE} messages since the send.")
+
+    def person(self, email: str) -> str | Unreadable | None:
+        """Return the user id of a person by their address; None where Slack knows nobody by it."""
+        found = _read(lambda: self._client.users_lookupByEmail(email=email))
+        if isinstance(found, Unreadable):
+            return None if found.reason.startswith(f"{_SAID}users_not_found") else found
+        user = found.get("user")
+        user_id = user.get("id") if isinstance(user, dict) else None
+        return user_id if isinstance(user_id, str) else Unreadable("Slack's answer names no user.")
+
+    def _own_bot_id(self) -> "str | Unreadable":
+        if self._bot_id is None:
+            found = _read(self._client.auth_test)
+            if isinstance(found, Unreadable):
+                return found
+            bot_id = found.get("bot_id")
+            if not isinstance(bot_id, str) or not bot_id:
+                return Unreadable("Slack does not say who we are; expected a bot's token.")
+            self._bot_id = bot_id
+        return self._bot_id
+
+
+_SAID = "Slack said "
+
+
+def _sent(call: Callable[[], SlackResponse]) -> Delivered | NotSent | Unknown:
+    try:
+        answer = call()
+    except SlackApiError as error:  # Slack, or something in front of it, answered no.
+        return _refusal(error)
+    except Exception as error:  # noqa: BLE001 - a broken connection, an answer cut short or in a wrong encoding
+        return _failure(error)
+    channel, ts = answer.get("channel"), answer.get("ts")
+    if not isinstance(channel, str) or not isinstance(ts, str):
+        return Unknown("Slack's answer does not say where the message is.")
+    return Delivered(channel, ts)
+
+
+def _failure(error: Exception) -> NotSent | Unknown:
+    """Return what a call without an answer means: only a connection that was never made is certain."""
+    cause = error.reason if isinstance(error, URLError) else error
+    if cause is not error and isinstance(cause, socket.gaierror | ConnectionRefusedError):
+        return NotSent(f"Slack was not reached ({type(cause).__name__}).", counted=False)
+    return Unknown(f"No usable answer from Slack ({type(cause).__name__}).")
+
+
+def _refusal(error: SlackApiError) -> NotSent | Unknown:
+    status, said = error.response.status_code, _code(error)
+    if status == http.client.TOO_MANY_REQUESTS:
+        after = _seconds(error.response.headers)
+        return NotSent(f"{_SAID}ratelimited", retry_after_seconds=after, counted=False)
+    if status >= http.client.INTERNAL_SERVER_ERROR:
+        return Unknown(f"Slack answered {status}.")
+    if said is None:
+        return Unknown(f"The answer ({status}) is not Slack's.")
+    if said in _PERHAPS:
+        return Unknown(f"{_SAID}{said}")
+    return NotSent(f"{_SAID}{said}", permanent=said in _FOR_GOOD, counted=said not in _PASSING)
+
+
+def _code(error: SlackApiError) -> str | None:
+    """Return Slack's word; None for what the client could not read as Slack's and reports as a sentence."""
+    data = error.response.data
+    said = data.get("error") if isinstance(data, dict) else None
+    return said if isinstance(said, str) and re.fullmatch(r"[a-z0-9_]+", said) else None
+
+
+def _read(call: Callable[[], Any]) -> "Mapping[str, Any] | Unreadable":
+    try:
+        answer = call().data
+    except SlackApiError as error:  # Slack, or something in front of it, answered no.
+        said = _code(error) or "nothing usable"
+        return Unreadable(f"{_SAID}{said} ({error.response.status_code}) when it was asked to look.")
+    except Exception as error:  # noqa: BLE001 - every failure proves nothing
+        return Unreadable(f"No usable answer from Slack ({type(error).__name__}) when it was asked to look.")
+    return answer if isinstance(answer, dict) else Unreadable("Slack's answer is not an object.")
+
+
+def _ours(found: object, delivery_id: str, bot_id: str) -> str | None:
+    if not isinstance(found, dict) or found.get("bot_id") != bot_id:
+        return None
+    payload = (found.get("metadata") or {}).get("event_payload") or {}
+    ts = found.get("ts")
+    return ts if payload.get("delivery_id") == delivery_id and isinstance(ts, str) else None
+
+
+def _metadata(delivery_id: str) -> dict[str, Any]:
+    return {"event_type": EVENT_TYPE, "event_payload": {"delivery_id": delivery_id}}
+
+
+def _seconds(headers: Mapping[str, Any]) -> float | None:
+    named = {str(name).lower(): value for name, value in headers.items()}
+    try:
+        return max(0.0, float(named.get("retry-after", "")))
+    except ValueError:  # Absent, or a date.
+        return None
+
+
+def _flaw(message: Message) -> str | None:
+    """Return which of Slack's limits the message breaks; None where it keeps them all."""
+    if not message.text or len(message.text) > TEXT_LIMIT:
+        return f"The message has {len(message.text)} characters; expected 1 to {TEXT_LIMIT}."
+    if len(message.blocks) > BLOCK_LIMIT:
+        return f"The message has {len(message.blocks)} blocks; expected at most {BLOCK_LIMIT}."
+    lengths = [(block.get("type"), len(text)) for block in message.blocks for text in _texts(block)]
+    for kind, length in lengths:
+        limit = HEADER_LIMIT if kind == "header" else SECTION_LIMIT
+        if length > limit:
+            return f"A {kind} block has a text of {length} characters; expected at most {limit}."
+    whole = sum(length for _, length in lengths)
+    return (
+        f"The blocks have {whole} characters; expected at most {WHOLE_LIMIT}."
+        if whole > WHOLE_LIMIT
+        else None
+    )
+
+
+def _texts(part: Block | list[Any]) -> list[str]:
+    found: list[str] = []
+    for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
+        if isinstance(inner, dict | list):
+            found += _texts(inner)
+        elif name == "text" and isinstance(inner, str):
+            found.append(inner)
+    return found
