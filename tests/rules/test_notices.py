@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from recon.model.records.cases import JOB, Case, Change, Entry
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Money
-from recon.model.records.runs import AccountReading
 from recon.model.records.words import (
     AccountId,
     Action,
@@ -192,13 +191,25 @@ def test_a_case_that_changes_threads_is_told_in_both() -> None:
     assert outline(sent) == [f"root {there}", f"reply {there}", f"edit {KEY}", f"reply {KEY}"]
     assert "handed over" in sent[1].message.text
     assert "moved to another thread" in sent[3].message.text
+    assert "~" in blocks_of(sent[3])
+
+
+def test_a_case_that_was_settled_did_not_move_when_it_comes_back_elsewhere() -> None:
+    settled = a_case(state=CaseState.RESOLVED)
+    after = a_case(severity=Severity.CRITICAL, version=2)
+    sent = said([a_change(after, Action.REOPENED)], known=[KEY], before=[settled])
+
+    assert {notice.thread_key for notice in sent} == {"#payments|duplicate|critical|live"}
 
 
 def test_a_person_s_move_only_edits_a_root_that_is_there() -> None:
     resolved = a_case(state=CaseState.RESOLVED, version=2)
     change = a_change(resolved, Action.RESOLVED, run_id=None)
 
+    handed = a_change(a_case(version=2), Action.ASSIGNED, run_id=None)
+
     assert outline(said([change], known=[KEY], before=[a_case()])) == [f"edit {KEY}"]
+    assert outline(said([handed], known=[KEY], before=[a_case()])) == [f"edit {KEY}"]
     assert said([change], before=[a_case()]) == ()
 
 
@@ -217,6 +228,10 @@ def test_a_group_is_mentioned_where_something_opens_and_not_where_something_clea
 
     pings = [["<!subteam^S0123>" in blocks_of(each) for each in sent] for sent in (first, later, quiet)]
     assert pings == [[True, False], [False, True], [False, False]]
+    there = "#payments|duplicate|critical|live"
+    worse = a_case(severity=Severity.CRITICAL, version=2)
+    back = said([a_change(worse, Action.REOPENED)], manner=manner, known=[KEY, there], before=[a_case()])
+    assert [notice.thread_key for notice in back if "<!subteam" in blocks_of(notice)] == [there]
 
 
 def test_test_money_is_marked() -> None:
@@ -264,6 +279,14 @@ def test_a_surge_is_one_message_to_the_operators_and_the_rest_is_told_as_ever() 
     assert "26 missing" in sent[0].message.text
     assert set(sent[0].case_ids) == {case.id for case in lost}
     assert all("duplicate" in notice.thread_key for notice in sent[1:])
+
+
+def test_a_surge_still_corrects_the_root_of_a_thread_that_is_there() -> None:
+    lost = [numbered(number, **MISSING) for number in range(1, 27)]
+    sent = said(map(a_change, lost), known=["#payments|missing|high|live"])
+
+    assert [notice.verb for notice in sent] == ["root", "edit"]
+    assert "26 missing cases" in sent[1].message.text
 
 
 def test_exactly_the_limit_is_no_surge_and_duplicates_never_are() -> None:
@@ -342,46 +365,6 @@ def test_replanning_in_any_order_gives_the_same_messages_to_send(order: list[Cas
         (each.dedupe_key, each.delivery_id) for each in straight
     ]
     assert len({each.delivery_id for each in straight}) == len(straight)
-
-
-# The alarm.
-
-
-def reading(account: str, error: str | None = "page 3 broke off") -> AccountReading:
-    return AccountReading(
-        AccountId(account), NOON, AS_OF, complete=error is None, pages=2, refunds=200, changed=3, error=error
-    )
-
-
-def test_an_incomplete_run_is_one_alarm_to_the_operators() -> None:
-    readings = [reading("", None), reading("acct_2", NASTY)]
-    alarm = notices.incomplete(readings, ["Account acct_9 is not configured."], since=None, manner=MANNER)
-
-    assert (alarm.verb, alarm.target, alarm.case_ids) == ("root", "#operators", ())
-    assert alarm.message.text.startswith("Not to be trusted: the live run of 2026-03-06 14:00 UTC")
-    assert "1 account not read to the end" in alarm.message.text
-    assert "acct_2" in blocks_of(alarm)
-    assert "acct_9" in blocks_of(alarm)
-    assert "<!channel>" not in blocks_of(alarm)
-
-
-def test_an_outage_is_said_once_and_again_only_when_it_hits_others_or_came_back() -> None:
-    def key(*accounts: str, since: str | None = "run-1") -> str:
-        readings = [reading(account) for account in accounts]
-        run = None if since is None else RunId(since)
-        return notices.incomplete(readings, [], since=run, manner=MANNER).dedupe_key
-
-    assert key("a", "b") == key("b", "a")
-    assert len({key("a"), key("a", "b"), key("a", since="run-2"), key("a", since=None)}) == 4
-
-
-def test_an_alarm_over_many_accounts_fits() -> None:
-    alarm = notices.incomplete(
-        [reading(f"acct_{number}", "&" * 500) for number in range(300)], [], since=None, manner=MANNER
-    )
-
-    assert_within_limits(alarm)
-    assert "and 280 more" in blocks_of(alarm)
 
 
 def test_the_worst_severity_is_told_first() -> None:
