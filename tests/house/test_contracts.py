@@ -69,7 +69,7 @@ BREAKS = [
     ("rules", "recon/rules/cases.py", "import recon.rules.linking"),
     ("doors-and-rules", "recon/doors/store/reading.py", "import recon.rules.linking"),
     ("pure-rules", "recon/rules/cases.py", "import sqlalchemy"),
-    ("pure-rules", "recon/rules/cases.py", "import urllib.request"),
+    ("pure-rules", "recon/rules/cases.py", "import http.client"),
     ("dashboard-and-desk", "dashboard/app.py", "import recon.doors.files"),
     ("streamlit", "recon/desk.py", "import streamlit"),
     ("streamlit", "jobs/hourly.py", "import streamlit"),
