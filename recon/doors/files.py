@@ -250,6 +250,8 @@ def _csv_patiently(content: bytes, width: int) -> tuple[Any, list[int], dict[int
 
 def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
     """Return the rows of a Parquet file, only the columns that are ours, as Arrow holds them."""
+    if path.is_file() and path.stat().st_size == 0:
+        _bytes(path)
     try:
         file = pq.ParquetFile(path)
         names = file.schema_arrow.names
@@ -320,8 +322,6 @@ def _framed(held: Mapping[Any, Any], plan: columns.Reading, index: pd.Index, *, 
         raw[ours] = column if isinstance(column, pd.Series) else pd.Series(pd.arrays.ArrowExtensionArray(column))
         if plan.zoneless_utc and ours.endswith("_at"):
             raw[ours] = cells.in_utc(raw[ours])
-    if "intent_key" not in raw and plan.tool is not None and "metadata" in held:
-        raw["intent_key"] = _by_path(held["metadata"], (objects.METADATA_KEY,))
     frame = pd.DataFrame({name: column.array for name, column in raw.items()}, copy=False)
     frame.index = index
     return frame
@@ -416,6 +416,8 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
 
 def _field(row: Mapping[str, object], theirs: str) -> object:
     """Return a row's field by its name or by a dotted path; expanded ids are their id."""
+    if theirs == "intent_key" and row.get(theirs) is None:
+        return objects.metadata_value(row.get("metadata"), columns.METADATA_KEY)
     if theirs in row or "." not in theirs:
         value = row.get(theirs)
         expanded = isinstance(value, Mapping) and theirs in {"charge", "payment_intent"}

@@ -1,13 +1,15 @@
 """What other people's files call our columns.
 
-Never guesses: a header counts only if it is ours or belongs to an extract tool that the whole row of headers gives away.
+Never guesses: a header counts only if it is ours, or that of an extract tool which the headers give away.
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from recon.model.frames import INTENT_DTYPES, REFUND_DTYPES
 
+METADATA_KEY = "intent_key"  # The metadata field that carries the intent's key, unless a map says otherwise.
 INTENTS = "intents"
 REFUNDS = "refunds"
 
@@ -30,7 +32,7 @@ _PROVIDER: Mapping[str, tuple[str, ...]] = {
     "charge": ("charge", "charge_id"),
     "amount_minor": ("amount_minor", "amount"),
     "created_at": ("created_at", "created"),
-    "intent_key": ("intent_key", "metadata.intent_key", "metadata_intent_key"),
+    "intent_key": ("intent_key", f"metadata.{METADATA_KEY}", f"metadata_{METADATA_KEY}"),
     "account": ("account", "connected_account_id"),
 }
 
@@ -48,6 +50,15 @@ class Extract:
     zoneless_utc: bool
 
 
+# The provider's objects written out as a table: no flat file of ours has an `object` or a balance transaction.
+_OBJECTS = Extract(
+    "the provider's objects",
+    frozenset({"object", "balance_transaction", "balance_transaction_id"}),
+    zoneless_utc=False,
+)
+# Beside `amount` and `created`, the provider's words for what and when, these leave no doubt either.
+_PAYMENTS = frozenset({"charge", "charge_id", "payment_intent", "payment_intent_id"})
+
 EXTRACTS = (
     # https://fivetran.com/docs/connectors/applications/stripe: TIMESTAMP columns without zone, in UTC.
     Extract("Fivetran", frozenset({"_fivetran_synced", "_fivetran_id"}), zoneless_utc=True),
@@ -57,12 +68,7 @@ EXTRACTS = (
     ),
     # https://docs.airbyte.com/integrations/sources/stripe: the provider's own Unix seconds.
     Extract("Airbyte", frozenset({"_airbyte_raw_id", "_airbyte_ab_id"}), zoneless_utc=False),
-    # The provider's objects written out as a table: no flat file of ours has an `object` or a balance transaction.
-    Extract(
-        "the provider's objects",
-        frozenset({"object", "balance_transaction", "balance_transaction_id"}),
-        zoneless_utc=False,
-    ),
+    _OBJECTS,
 )
 
 # Headers, lower-case, of files that are often taken for a list of refunds, and what to export instead.
@@ -92,8 +98,12 @@ def recognise(headers: Iterable[str], side: str) -> Reading:
     """Return which header holds which of our columns; columns that the table lacks are left out."""
     found = {header.lower(): header for header in reversed(tuple(headers))}
     columns = {name: found[name] for name in OURS[side] if name in found}
-    tool = next((extract for extract in EXTRACTS if extract.marks & found.keys()), None)
-    if side == INTENTS or tool is None or {"amount_minor", "created_at"} <= columns.keys():
+    if side == INTENTS:
+        return Reading(columns)
+    if "metadata" in found:
+        columns.setdefault("intent_key", f"{found['metadata']}.{METADATA_KEY}")
+    tool = _tool(found.keys())
+    if tool is None or {"amount_minor", "created_at"} <= columns.keys():
         return Reading(columns)
     for name, theirs in _PROVIDER.items():
         header = next((found[word] for word in theirs if word in found), None)
@@ -102,6 +112,14 @@ def recognise(headers: Iterable[str], side: str) -> Reading:
     if columns.get("amount") == columns.get("amount_minor"):
         columns.pop("amount", None)
     return Reading(columns, zoneless_utc=tool.zoneless_utc, tool=tool.name)
+
+
+def _tool(found: AbstractSet[str]) -> Extract | None:
+    """Return the tool that made a table; None where its headers do not say."""
+    marked = next((extract for extract in EXTRACTS if extract.marks & found), None)
+    if marked is None and found >= {"amount", "created"} and found & _PAYMENTS:
+        return _OBJECTS
+    return marked
 
 
 def mistaken(headers: Iterable[str]) -> str | None:

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from recon.model.columns import METADATA_KEY
 from recon.model.frames import REFUND_DTYPES
 
-METADATA_KEY = "intent_key"  # The metadata field that carries the intent's key, unless a mapping says otherwise.
 # The events that tell which request made a refund. Source: https://docs.stripe.com/api/events/types
 _CREATION_EVENTS = frozenset({"refund.created"})
 # Only an expanded balance transaction tells that a partial capture made it. Source: https://docs.stripe.com/reports
 _SYSTEM_TRANSACTIONS = frozenset({"partial_capture_reversal"})
-_ID_PREFIXES = ("re_", "pyr_")
+
+_OUR_WORDS = frozenset({"amount_minor", "created_at"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +200,9 @@ def _row(item: Mapping[str, object], context: _Context) -> dict[str, object]:
 
 
 def _looks_like_refund(item: Mapping[str, object]) -> bool:
-    """Return whether an object that does not say what it is can only be the provider's refund."""
-    named = isinstance(item.get("id"), str) and str(item["id"]).startswith(_ID_PREFIXES)
+    """Return whether an object that does not say what it is speaks of amount, creation and payment as the provider."""
     counted = isinstance(item.get("amount"), int) and isinstance(item.get("created"), int)
-    return named and counted and not {"amount_minor", "created_at"} & item.keys()
+    return counted and bool({"charge", "payment_intent"} & item.keys()) and not _OUR_WORDS & item.keys()
 
 
 def _id(value: object) -> object:

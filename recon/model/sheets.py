@@ -91,7 +91,7 @@ class Sheet:
         major = self._kept("amount", raw, "a decimal number of major units", needed=False, secret=True)
         scaled, lost = _scaled(major, currency)
         self._note(
-            "amount", lost, "an amount from 0 with no more decimals than its currency has", secret=True
+            "amount", lost, "0 or more, with no more decimals than its currency has", secret=True
         )
         self._note("amount", self._nowhere(raw, read), None)
         differ = cells.flags_of(pc.not_equal(minor, scaled))

@@ -197,7 +197,7 @@ def _heading(text: str) -> Text:
 
 def _indented(text: Text, by: int) -> Padding:
     """Return text that keeps its indentation where it wraps."""
-    return Padding(text, (0, 0, 0, by))
+    return Padding(text, (0, 0, 0, by), expand=False)
 
 
 def _more(count: int) -> list[RenderableType]:
@@ -230,8 +230,12 @@ def _verdict(result: Result) -> Text:
 def _numbers(counts: Counts) -> Text:
     """Return the counts that are not zero, in words."""
     broken = sum(counts.mismatches.values())
-    words = [f"{counts.intents} intents", f"{counts.refunds} refunds", f"{counts.matched} matched"]
-    words += [f"{broken} {'mismatch' if broken == 1 else 'mismatches'}"]
+    words = [
+        f"{counts.intents} {'intent' if counts.intents == 1 else 'intents'}",
+        f"{counts.refunds} {'refund' if counts.refunds == 1 else 'refunds'}",
+        f"{counts.matched} matched",
+        f"{broken} {'mismatch' if broken == 1 else 'mismatches'}",
+    ]
     rest = {
         "in flight": counts.in_flight,
         "healable": counts.healable,
@@ -258,7 +262,7 @@ def _money(result: Result) -> Table:
 def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:
     """Return the mismatches of one kind, each with its subject, its money and why."""
     likely = sum(mismatch.certainty == Certainty.PROBABLE for mismatch in found)
-    note = f", {likely} of them probable" if likely else ""
+    note = "" if not likely else ", probable" if likely == len(found) else f", {likely} of them probable"
     lines: list[RenderableType] = [_heading(f"{str(kind).replace('_', ' ')}: {len(found)}{note}")]
     for mismatch in found[:SHOWN]:
         lines += _one(mismatch)
@@ -267,17 +271,15 @@ def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:
 
 def _one(mismatch: Mismatch) -> list[RenderableType]:
     """Return one mismatch."""
-    head = Text(_shown(mismatch.subject), style="cyan")
-    head.append(f"  {money.written(mismatch.at_risk)}", style="not cyan bold")
-    for name, value in (
-        ("order", mismatch.order_id),
-        ("customer", mismatch.customer_id),
-        ("account", mismatch.account),
-        ("tool", mismatch.tool),
-        ("", str(mismatch.certainty) if mismatch.certainty == Certainty.PROBABLE else None),
-    ):
+    head = Text()
+    head.append(_shown(mismatch.subject), style="cyan")
+    head.append(f"  {money.written(mismatch.at_risk)}", style="bold default")
+    if mismatch.certainty == Certainty.PROBABLE:
+        head.append("  probable", style="yellow")
+    named = {"order": mismatch.order_id, "customer": mismatch.customer_id, "account": mismatch.account}
+    for name, value in named.items():
         if value:
-            head.append(f"  {name} {_shown(value)}".replace("   ", "  "), style="dim not bold")
+            head.append(f"  {name} {_shown(value)}", style="dim")
     return [_indented(head, 2), _indented(Text(_shown(mismatch.why)), 4)]
 
 
