@@ -1,7 +1,7 @@
 """Slack: one message posted, edited or looked up; what became of it is a value, never an exception.
 
-Slack has no idempotency key: nothing is sent twice here, and the client's own repeating is off. Never says what
-follows from an answer, and never escapes a text: rules do.
+Slack has no idempotency key: nothing is sent twice here, and the client's own repeating is off. Never says
+what follows from an answer, and never escapes a text: rules do.
 """
 
 import http.client

@@ -1,0 +1,117 @@
+"""What an outbox row becomes after an attempt to send it, or to find it.
+
+An error is unknown, never failed: a message that may have been sent is looked for, twice and a minute apart,
+before it is sent again. Never talks to Slack and never reads a clock.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from recon.model.records.deliveries import (
+    Absent,
+    Delivered,
+    Finding,
+    Held,
+    NotSent,
+    Outcome,
+    Unknown,
+    Unreadable,
+)
+from recon.model.records.notices import Notice
+from recon.model.records.words import NoticeState
+from recon.model.settings import SlackSettings
+
+LOOK_UPS = 2  # Complete readings that must not show a message before it is sent again.
+BETWEEN_LOOK_UPS = timedelta(minutes=1)  # Messages can show late, by seconds; one reading is not absence.
+FIRST_PAUSE = timedelta(seconds=15)  # Before the second attempt; doubled for each one after it.
+UNREACHED_PAUSE = timedelta(
+    seconds=30
+)  # While Slack is not there, or our token is not good: no use in hurrying.
+HELD_PAUSE = timedelta(seconds=15)  # Until a thread's root may be there.
+SHORTEST_PAUSE = timedelta(seconds=1)  # Slack takes one message a second and channel.
+
+
+def after(notice: Notice, outcome: Outcome | Finding, *, now: datetime, settings: SlackSettings) -> Notice:
+    """Return the notice as it is after an outcome, in any state but `sending`.
+
+    notice: as it was claimed; the attempt that the outcome is of is counted in it already.
+    """
+    match outcome:
+        case Delivered(channel, ts):
+            return replace(
+                notice, state=NoticeState.SENT, sent_at=now, channel=channel, ts=ts, misses=0, error=None
+            )
+        case NotSent():
+            return _not_sent(notice, outcome, now=now, settings=settings)
+        case Unknown():
+            return _silence(notice, outcome, now=now, settings=settings)
+        case Held(reason):
+            return _taken_back(notice, reason, at=now + HELD_PAUSE)
+        case Absent() | Unreadable():
+            return _not_found(notice, outcome, now=now, settings=settings)
+
+
+def _not_sent(notice: Notice, outcome: NotSent, *, now: datetime, settings: SlackSettings) -> Notice:
+    if outcome.permanent:
+        return _given_up(notice, outcome.reason)
+    asked = outcome.retry_after_seconds
+    wanted = timedelta(seconds=min(asked, settings.retry_after_limit.total_seconds())) if asked else None
+    if not outcome.counted:
+        pause = max(SHORTEST_PAUSE, wanted) if wanted is not None else UNREACHED_PAUSE
+        return _taken_back(notice, outcome.reason, at=now + min(pause, settings.retry_after_limit))
+    pause = max(wanted or SHORTEST_PAUSE, _pause(notice, settings))
+    return _again(notice, outcome.reason, now=now, pause=pause, settings=settings)
+
+
+def _silence(notice: Notice, outcome: Unknown, *, now: datetime, settings: SlackSettings) -> Notice:
+    if outcome.repeatable:
+        return _again(notice, outcome.reason, now=now, pause=_pause(notice, settings), settings=settings)
+    return _unknown(notice, outcome.reason, misses=0, at=now + settings.look_up_after)
+
+
+def _not_found(
+    notice: Notice, finding: Absent | Unreadable, *, now: datetime, settings: SlackSettings
+) -> Notice:
+    if isinstance(finding, Unreadable):
+        return _unknown(notice, finding.reason, misses=notice.misses, at=now + BETWEEN_LOOK_UPS)
+    misses = notice.misses + 1
+    if misses < LOOK_UPS:
+        return _unknown(notice, "not found at the first look", misses=misses, at=now + BETWEEN_LOOK_UPS)
+    sent_anew = _again(
+        notice, "not found, so it is sent again", now=now, pause=timedelta(0), settings=settings
+    )
+    return replace(sent_anew, misses=0)
+
+
+def _again(
+    notice: Notice, reason: str, *, now: datetime, pause: timedelta, settings: SlackSettings
+) -> Notice:
+    if notice.attempts >= settings.attempt_limit:
+        return _given_up(notice, f"{reason}; given up after {notice.attempts} attempts")
+    return replace(notice, state=NoticeState.WAITING, next_at=now + pause, error=reason)
+
+
+def _taken_back(notice: Notice, reason: str, *, at: datetime) -> Notice:
+    """Return the notice as if this attempt had not begun: nothing was sent, and nothing speaks against it."""
+    attempts = max(0, notice.attempts - 1)
+    return replace(
+        notice,
+        state=NoticeState.WAITING,
+        next_at=at,
+        error=reason,
+        attempts=attempts,
+        first_sent_at=notice.first_sent_at if attempts else None,
+    )
+
+
+def _unknown(notice: Notice, reason: str, *, misses: int, at: datetime) -> Notice:
+    return replace(notice, state=NoticeState.UNKNOWN, next_at=at, error=reason, misses=misses)
+
+
+def _given_up(notice: Notice, reason: str) -> Notice:
+    return replace(notice, state=NoticeState.UNDELIVERABLE, error=reason)
+
+
+def _pause(notice: Notice, settings: SlackSettings) -> timedelta:
+    doublings = min(max(0, notice.attempts - 1), 16)  # Far beyond any limit, and no overflow.
+    return min(FIRST_PAUSE * (1 << doublings), settings.retry_after_limit)
