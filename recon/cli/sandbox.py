@@ -1,35 +1,41 @@
-"""recon sandbox: a local provider and a local Slack over HTTP, with faults on demand."""
+"""`recon sandbox`: a local provider and a local Slack over HTTP, with faults on demand.
 
-from __future__ import annotations
+For the demo, for tests in any language, and for an operator's fire drill. It listens on loopback only and
+forgets everything when it ends.
+"""
 
-import sys
 from typing import Annotated
 
 import typer
 
+from recon.model.errors import ConfigurationError
+
 
 def sandbox(
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option(help="Listen on this port of 127.0.0.1; 0 takes a free one.", min=0, max=65535)
+    ] = 0,
 ) -> None:
-    """Serve a local provider and a local Slack on loopback, until Ctrl-C.
+    """Serve a local provider and a local Slack on this machine, until Ctrl-C.
 
-    The first line of standard output is {"url": ...}; Slack is under /api/, its channels are shown at /slack.
+    The first line of standard output is {"url": ...}: the provider is there, Slack under /api/, its channels
+    to look at under /slack.
     """
     try:
         from recon.sandbox import server
-    except ImportError as missing:
-        print(
-            f"recon: the sandbox needs its extra, and {missing.name} is not installed: "
-            "pip install 'refund-recon[sandbox]'",
-            file=sys.stderr,
-        )
-        raise typer.Exit(2) from None
+    except ModuleNotFoundError as missing:
+        if (missing.name or "recon").partition(".")[0] == "recon":
+            raise
+        raise ConfigurationError(
+            f"The sandbox needs {missing.name}, which is not installed: pip install 'refund-recon[sandbox]'."
+        ) from missing
     try:
         server.serve(port)
-    except OSError as taken:
-        print(
-            f"recon: expected a free port, found that 127.0.0.1:{port} cannot be listened on "
-            f"({(taken.strerror or str(taken)).lower()}): choose another with --port, or 0 for any.",
-            file=sys.stderr,
-        )
-        raise typer.Exit(2) from None
+    except BrokenPipeError:
+        raise  # Whoever started us does not read; main ends quietly.
+    except OSError as taken:  # Another process listens there, or the port is the system's.
+        reason = (taken.strerror or str(taken)).lower()
+        raise ConfigurationError(
+            f"Expected to listen on 127.0.0.1:{port}, found {reason}: choose another --port, or 0 for "
+            "a free one."
+        ) from taken

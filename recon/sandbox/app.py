@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from recon.sandbox import control
@@ -22,7 +24,12 @@ def build(room: Room) -> Starlette:
             Route("/v1/{path:path}", provider),
             Route("/api/{path:path}", slack),
             *control.routes(room),
+            Route("/", _to_slack),
             Route("/slack", SlackPage(room)),
             Route("/slack/{channel}", SlackPage(room)),
         ]
     )
+
+
+def _to_slack(_request: Request) -> RedirectResponse:
+    return RedirectResponse("/slack")

@@ -1,5 +1,16 @@
 """The control calls: what a test, the demo or a fire drill tells the street to do, and what it asks it.
 
+POST /_sandbox/payments      {"id", "amount", "currency", "account"?, "charge"?, "customer"?, "created_at"?,
+                              "refund_status"? what its new refunds begin as, "disputed"?}
+POST /_sandbox/faults        {"on", "fault", "times"?, "after_s"?, "match"?, "page"? of drop_page}
+POST /_sandbox/clock         {"advance_s"} or {"now"}
+POST /_sandbox/refunds       {"payment", "amount"?, "reason"?, "metadata"?, "account"?, "status"?,
+                              "created_at"?}
+POST /_sandbox/refunds/{id}  {"status", "failure_reason"?}
+POST /_sandbox/slack         {"rate_limit"?, "names_anywhere"?, "open"?, "channels"?, "users"?, "usergroups"?}
+POST /_sandbox/reset
+GET  /_sandbox/requests, messages, payments, faults, clock
+
 Wrong input is a 400 that says what was expected.
 """
 

@@ -46,6 +46,10 @@ def test_an_empty_workspace_says_so(sandbox: Street) -> None:
     assert "No message yet" in page(sandbox)
 
 
+def test_the_root_leads_to_it(sandbox: Street) -> None:
+    assert requests.get(sandbox.url, timeout=5).url == f"{sandbox.url}/slack"
+
+
 def test_an_unknown_channel_is_not_found(sandbox: Street) -> None:
     answer = requests.get(f"{sandbox.url}/slack/<i>ops", timeout=5)
 

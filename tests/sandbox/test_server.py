@@ -18,19 +18,16 @@ from recon.sandbox.server import Sandbox
 from tests.sandbox.clients import provider
 from tests.sandboxes import Street
 
+# The command as `recon sandbox` runs it, whatever else is registered.
 COMMAND = (
-    "import typer\n"
-    "from recon.cli.sandbox import sandbox\n"
-    "app = typer.Typer()\n"
-    "app.command()(sandbox)\n"
-    "app()\n"
+    "from recon.cli import app, main, sandbox\napp.app.command('sandbox')(sandbox.sandbox)\nmain.main()\n"
 )
 
 
 @contextmanager
 def command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *arguments],
+        [sys.executable, "-c", COMMAND, "sandbox", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,0 +1,91 @@
+"""Each fault as Slack's own client feels it, and what it left behind."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+from slack_sdk.errors import SlackApiError
+
+from tests.sandbox.clients import slack
+from tests.sandboxes import SLACK_TOKEN, Street
+
+
+def code(refused: pytest.ExceptionInfo[SlackApiError]) -> str:
+    return str(refused.value.response["error"])
+
+
+@pytest.mark.parametrize(
+    "fault,raised,posted",
+    [
+        ("drop_before", OSError, 0),
+        ("hang_before", TimeoutError, 0),
+        ("500_before", SlackApiError, 0),
+        ("429", SlackApiError, 0),
+        ("fatal_error_before", SlackApiError, 0),
+        ("drop_after", OSError, 1),
+        ("hang_after", TimeoutError, 1),
+        ("cut_body_after", Exception, 1),
+        ("html_200_after", SlackApiError, 1),
+        ("500_after", SlackApiError, 1),
+        ("fatal_error_after", SlackApiError, 1),
+    ],
+)
+def test_the_client_sees_the_fault_and_the_channel_says_what_happened(
+    sandbox: Street, fault: str, raised: type[Exception], posted: int
+) -> None:
+    sandbox.fault("POST /api/chat.postMessage", fault)
+
+    with pytest.raises(raised):
+        slack(sandbox, timeout_s=1).chat_postMessage(channel="#ops", text="hello")
+
+    assert len(sandbox.messages()) == posted
+    assert [r["fault"] for r in sandbox.requests("POST", "/api/chat.postMessage")] == [fault]
+
+
+@pytest.mark.parametrize("fault", ["fatal_error_before", "fatal_error_after"])
+def test_a_fatal_error_says_so(sandbox: Street, fault: str) -> None:
+    sandbox.fault("POST /api/chat.postMessage", fault)
+
+    with pytest.raises(SlackApiError) as met:
+        slack(sandbox).chat_postMessage(channel="#ops", text="hello")
+
+    assert code(met) == "fatal_error"
+
+
+def test_a_rate_limit_says_how_long_to_wait(sandbox: Street) -> None:
+    sandbox.fault("POST /api/chat.postMessage", "429", after_s=30)
+
+    with pytest.raises(SlackApiError) as met:
+        slack(sandbox).chat_postMessage(channel="#ops", text="hello")
+
+    assert met.value.response.headers["Retry-After"] == "30"
+
+
+@pytest.mark.parametrize("asked", ["#ops", "ops", "C0OPS"])
+def test_a_fault_may_be_for_one_channel(sandbox: Street, asked: str) -> None:
+    sandbox.control("slack", channels=[{"name": "ops", "id": "C0OPS"}])
+    sandbox.fault("POST /api/chat.postMessage", "fatal_error_before", match={"channel": asked})
+    client = slack(sandbox)
+    client.chat_postMessage(channel="#other", text="hello")
+
+    with pytest.raises(SlackApiError):
+        client.chat_postMessage(channel="#ops", text="hello")
+
+    assert [m["channel_name"] for m in sandbox.messages()] == ["other"]
+
+
+def test_a_fault_on_a_method_is_met_by_either_verb(sandbox: Street) -> None:
+    sandbox.fault("GET /api/conversations.history", "500_before", times=2)
+
+    statuses = [
+        requests.request(
+            verb,
+            f"{sandbox.slack_url}conversations.history",
+            params={"channel": "C0OPS"},
+            headers={"Authorization": f"Bearer {SLACK_TOKEN}"},
+            timeout=5,
+        ).status_code
+        for verb in ("GET", "POST")
+    ]
+
+    assert statuses == [500, 500]
