@@ -37,7 +37,8 @@ PLAIN_WORDS = {
     "timeout": "it did not answer in time",
     "database is locked": "another process keeps it locked",
     "unable to open database file": "the file cannot be opened",
-    "readonly database": "the file cannot be written",
+    "readonly database": "it cannot be written",
+    "read-only transaction": "it cannot be written",
     "file is not a database": "the file is no SQLite database",
     "disk is full": "the disk is full",
     "deadlock detected": "two writers met; one had to give way",
@@ -212,7 +213,7 @@ def _plain(dialect: str, error: DBAPIError) -> ReconError | None:
     kind = KINDS[dialect]
     if state in SCHEMA_STATES or "no such table" in said or "no such column" in said:
         return ConfigurationError(f"Expected recon's tables in {kind}, found others: run recon db upgrade.")
-    if type(error).__name__ not in {"OperationalError", "InterfaceError", "DatabaseError"}:
+    if type(error).__name__ not in {"OperationalError", "InterfaceError", "InternalError", "DatabaseError"}:
         return None
     reason = next(
         (words for sign, words in PLAIN_WORDS.items() if sign in said), "it broke the connection off"
