@@ -64,24 +64,24 @@ class Exchange:
         seen = self._counter.seen(world, call, fault)
         world.requests.append(seen)
         if fault is None:
-            seen.answer = self._act(world, call, None)
-            await line.answer(seen.answer)
+            await line.answer(self._act(world, call, seen))
         elif fault.kind in _DROPPED:
             await line.drop()
         elif fault.kind in _REFUSED:
-            seen.answer = self._counter.refuse(call, fault)
-            await line.answer(seen.answer)
+            refusal = self._counter.refuse(call, fault)
+            seen.answered(refusal)
+            await line.answer(refusal)
         elif fault.kind is Kind.HANG_BEFORE:
             await self._hang_before(world, call, line, fault)
         elif fault.kind is Kind.LATENCY:
             await self._linger(world, call, line, seen, fault)
         else:
-            seen.answer = self._act(world, call, fault)
-            await _spoil(line, seen.answer, fault)
+            await _spoil(line, self._act(world, call, seen), fault)
 
-    def _act(self, world: World, call: Call, fault: Fault | None) -> Answer:
-        answer, release = self._counter.perform(world, call, fault)
+    def _act(self, world: World, call: Call, seen: Seen) -> Answer:
+        answer, release = self._counter.perform(world, call, seen.fault)
         release()
+        seen.answered(answer)
         return answer
 
     async def _hang_before(self, world: World, call: Call, line: Line, fault: Fault) -> None:
@@ -93,12 +93,13 @@ class Exchange:
         await line.drop()
 
     async def _linger(self, world: World, call: Call, line: Line, seen: Seen, fault: Fault) -> None:
-        seen.answer, release = self._counter.perform(world, call, fault)
+        answer, release = self._counter.perform(world, call, fault)
+        seen.answered(answer)
         try:
             await line.left_within(fault.after_s)
         finally:
             release()
-        await line.answer(seen.answer)
+        await line.answer(answer)
 
 
 async def _spoil(line: Line, answer: Answer, fault: Fault) -> None:

@@ -103,20 +103,10 @@ class Wish:
 class Account:
     """Everything of one account."""
 
-    payments: Shelf[PaymentAt] = field(default_factory=Shelf)
     charges: dict[str, Payment] = field(default_factory=dict)
     intents: dict[str, Payment] = field(default_factory=dict)
     refunds: Shelf[Refund] = field(default_factory=Shelf)
     events: Shelf[Event] = field(default_factory=Shelf)
-
-
-@dataclass(frozen=True, slots=True)
-class PaymentAt:
-    """A payment's place among the payments of its account."""
-
-    id: str
-    place: tuple[int, int]
-    payment: Payment
 
 
 class Provider:
@@ -132,9 +122,9 @@ class Provider:
         return self._accounts.setdefault(name, Account())
 
     def payments(self) -> Iterator[Payment]:
-        """Every payment, by account and in the order of time."""
+        """Every payment, by account and in the order in which they were booked."""
         for account in self._accounts.values():
-            yield from (at.payment for at in reversed(list(account.payments.newest_first())))
+            yield from account.charges.values()
 
     def add_payment(self, payment: Payment) -> None:
         """Book a captured payment.
@@ -148,8 +138,6 @@ class Provider:
         account.charges[payment.charge] = payment
         if payment.intent is not None:
             account.intents[payment.intent] = payment
-        shown = payment.intent or payment.charge
-        account.payments.add(PaymentAt(shown, (payment.created, self._arrive()), payment))
 
     def payment(self, account: str, found: str) -> Payment | None:
         """The payment of that PaymentIntent or charge id, or None."""

@@ -75,10 +75,6 @@ class Shelf(Generic[T]):
         """The item of that id, or None."""
         return self._by_id.get(found)
 
-    def newest_first(self) -> Iterator[T]:
-        """Every item, newest first."""
-        return reversed(self._rows)
-
     def page(
         self, cut: Cut, *, kind: str, keep: Callable[[T], bool], among: Sequence[T] | None = None
     ) -> Page[T]:

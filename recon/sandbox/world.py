@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,11 +15,13 @@ from recon.sandbox.wire import Answer, Call, content
 
 # A list page of full size is not kept in the log of requests: a hundred thousand refunds would be kept twice.
 _SHOWN_BYTES = 16_000
+# A drill left running over a weekend, asked three times a second, ends here.
+_REQUESTS_KEPT = 500_000
 
 
 @dataclass(slots=True)
 class Seen:
-    """One request as the log shows it; `answer` is None while nothing was done."""
+    """One request as the log shows it; `answer` is None while nothing was answered."""
 
     call: Call
     at: float
@@ -27,10 +30,20 @@ class Seen:
     form: dict[str, Any]
     body: str
     fault: Fault | None
-    answer: Answer | None = None
+    answer: dict[str, Any] | None = None
+
+    def answered(self, answer: Answer) -> None:
+        """Note the true answer, whether or not it will reach the client."""
+        small = len(answer.body) <= _SHOWN_BYTES
+        self.answer = {
+            "status": answer.status,
+            "replayed": answer.replayed,
+            "bytes": len(answer.body),
+            "body": content(answer.body) if small else None,
+        }
 
     def shown(self) -> dict[str, Any]:
-        """The request as control shows it; `answer` is the true one, whether or not it reached the client."""
+        """The request as control shows it."""
         return {
             "id": self.call.id,
             "at": iso(self.at),
@@ -41,7 +54,7 @@ class Seen:
             "account": self.account,
             "form": self.form,
             "body": self.body,
-            "answer": None if self.answer is None else _answer(self.answer),
+            "answer": self.answer,
             "fault": None if self.fault is None else self.fault.kind.value,
         }
 
@@ -55,7 +68,7 @@ class World:
     keys: Keys = field(default_factory=Keys)
     faults: Faults = field(default_factory=Faults)
     slack: Workspace = field(default_factory=Workspace)
-    requests: list[Seen] = field(default_factory=list)
+    requests: deque[Seen] = field(default_factory=lambda: deque(maxlen=_REQUESTS_KEPT))
     # The page that each (account, cursor) leads to, so that a fault can break a list off on its third page.
     pages: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -75,13 +88,3 @@ class Room:
     def reset(self) -> None:
         """Begin anew, empty and at the real time."""
         self.world = World()
-
-
-def _answer(answer: Answer) -> dict[str, Any]:
-    small = len(answer.body) <= _SHOWN_BYTES
-    return {
-        "status": answer.status,
-        "replayed": answer.replayed,
-        "bytes": len(answer.body),
-        "body": content(answer.body) if small else None,
-    }
