@@ -10,8 +10,8 @@
       Stop        this process must write nothing more
         LeaseHeld, LeaseLost
 
-Bad data is not an error but a value (see Reject); a bug is an assert. Messages say what was expected, what was found and
-which id; never a secret, card data or a database URL.
+Bad data is not an error but a value (see Reject); a bug is an assert. Messages say what was expected, what
+was found and which id; never a secret, card data or a database URL.
 """
 
 
@@ -24,7 +24,7 @@ class Wait(ReconError):
 
 
 class ProviderUnavailable(Wait):
-    """The provider did not answer, or not usably; for a call with side effects this means unknown, not failed."""
+    """The provider did not answer usably; for a call with side effects that means unknown, not failed."""
 
 
 class SlackUnavailable(Wait):

@@ -35,8 +35,9 @@ def case_id(account: AccountId, subject: Subject) -> CaseId:
 class Owner:
     """Who must answer a case.
 
-    name: as people say it, e.g. "payments on-call". target: the Slack user id, group id or channel the message goes
-    to. rule: the name of the rule in owners.toml that chose it, or "assigned by NAME" when a person did.
+    name: as people say it, e.g. "payments on-call". target: the Slack user id, group id or channel the
+    message goes to. rule: the name of the rule in owners.toml that chose it, or "assigned by NAME" when a
+    person did.
     """
 
     name: str
@@ -48,9 +49,9 @@ class Owner:
 class Case:
     """One subject's mismatch across runs and people. One per (account, subject), whatever its kind.
 
-    mismatch: the latest evidence. version: counts moves, from 1. pinned: a person chose the owner, rules must not.
-    decided_fence: the fence of the latest run before a person's decision, None when nobody decided; a run with a
-    greater fence saw the world after it. accepted_until, snoozed_until: None when neither holds.
+    mismatch: the latest evidence. version: counts moves, from 1. pinned: a person chose the owner, rules must
+    not. decided_fence: the fence of the latest run before a person's decision, None when nobody decided; a
+    run with a greater fence saw the world after it. accepted_until, snoozed_until: None when neither holds.
     resolution: only while resolved. All times are aware UTC.
     """
 
@@ -76,8 +77,8 @@ class Case:
 class Entry:
     """Why a case moved: who did what, when and for what reason. Append-only, hash-chained per case.
 
-    action_id: unique per click or per run and case; a second save of the same action changes nothing.
-    run_id: None when a person acted. reason: required of people, a sentence from runs. resolution: only of RESOLVED.
+    action_id: unique per click or per run and case; a second save of the same action changes nothing. run_id:
+    None when a person acted. reason: required of people, a sentence from runs. resolution: only of RESOLVED.
     from_state: None for the first entry. version: of the case after this entry.
     """
 

@@ -11,8 +11,8 @@ from recon.model.records.words import AccountId, IntentKey, IntentStatus, Refund
 class Intent:
     """One business decision to refund. Source: the intents table, or the caller.
 
-    amount_minor: minor units of currency. payment: a PaymentIntent or charge id. reference: what makes a legitimate
-    repeat distinct. first_sent_at: None while nothing was sent.
+    amount_minor: minor units of currency. payment: a PaymentIntent or charge id. reference: what makes a
+    legitimate repeat distinct. first_sent_at: None while nothing was sent.
     """
 
     key: IntentKey
@@ -37,8 +37,8 @@ class Refund:
     """The provider's record of money going back. Source: Stripe /v1/refunds.
 
     status: the provider's word, which may be one we do not know. intent_key: from metadata. request_key: the
-    idempotency key of the request that made it, when the creation event told. operator_key: a person's decision.
-    system: the provider made it by itself.
+    idempotency key of the request that made it, when the creation event told. operator_key: a person's
+    decision. system: the provider made it by itself.
     """
 
     id: RefundId

@@ -54,8 +54,8 @@ class Policy:
 class Reading:
     """What was read of one side of one account.
 
-    from_at: the earliest time read; None is everything there ever was. to_at: the latest; None is up to as_of.
-    complete: False when a page between the two failed, or nobody can prove that none did.
+    from_at: the earliest time read; None is everything there ever was. to_at: the latest; None is up to
+    as_of. complete: False when a page between the two failed, or nobody can prove that none did.
     """
 
     from_at: datetime | None = None
@@ -81,9 +81,9 @@ class Reject:
     """A row that cannot be judged, kept with its source.
 
     source: file or table. row: from 1, without the header. id: the refund id or intent key, when it has one.
-    account: when it could be read, else "". reason: one sentence.
-    names: the intent keys a rejected refund names, or the refund ids a rejected intent names: what it touches is
-    withheld. Never carries amounts or customer data.
+    account: when it could be read, else "". reason: one sentence. names: the intent keys a rejected refund
+    names, or the refund ids a rejected intent names: what it touches is withheld. Never carries amounts or
+    customer data.
     """
 
     source: str
@@ -98,10 +98,11 @@ class Reject:
 class Mismatch:
     """One disagreement about one subject, with its evidence. At most one per (account, subject).
 
-    intent_key: of a refund subject, the key its metadata names, if any. payment: the PaymentIntent, or the charge
-    where no PaymentIntent is known. refund_ids: all that take part, in time order; extra_refund_ids: those beyond
-    what should stand. finding: only for stuck. direction: only for amount_mismatch. diagnosis: a likely cause, if
-    one can be named. since: when the disagreement began. why: one sentence a person can act on.
+    intent_key: of a refund subject, the key its metadata names, if any. payment: the PaymentIntent, or the
+    charge where no PaymentIntent is known. refund_ids: all that take part, in time order; extra_refund_ids:
+    those beyond what should stand. finding: only for stuck. direction: only for amount_mismatch. diagnosis: a
+    likely cause, if one can be named. since: when the disagreement began. why: one sentence a person can act
+    on.
     """
 
     kind: Kind
@@ -177,9 +178,9 @@ class Counts:
 class Result:
     """What the diff found, in stable order.
 
-    mismatches: by kind in report order, account, subject. in_flight: by account, subject. healable: by account, key.
-    rejected: by source, row. withheld: (account, subject) pairs that were not judged. due: when to judge again.
-    incomplete: sentences that say which side was not read completely, for people.
+    mismatches: by kind in report order, account, subject. in_flight: by account, subject. healable: by
+    account, key. rejected: by source, row. withheld: (account, subject) pairs that were not judged. due: when
+    to judge again. incomplete: sentences that say which side was not read completely, for people.
     """
 
     as_of: datetime

@@ -26,8 +26,8 @@ class Lease:
 class Account:
     """What the mirror knows of one account at the provider.
 
-    account: "" is the platform's own. livemode: None before the first pull. covered_from: the earliest creation time
-    read without a gap up to watermark_at; both None before the first complete pull.
+    account: "" is the platform's own. livemode: None before the first pull. covered_from: the earliest
+    creation time read without a gap up to watermark_at; both None before the first complete pull.
     """
 
     account: AccountId
@@ -57,10 +57,11 @@ class AccountReading:
 class Run:
     """One pass of the job.
 
-    fence: of its lease. as_of: the provider's time that everything was judged at. mark: the touch number up to which
-    this run saw everything. policy_digest: of the graces it judged with; another one makes the next run a full diff.
-    counts, at_risk: the result's. changes: cases moved; heals: intents finished. full: everything was read, not only
-    what was touched. heads_digest: over the heads of all entry chains after the save.
+    fence: of its lease. as_of: the provider's time that everything was judged at. mark: the touch number up
+    to which this run saw everything. policy_digest: of the graces it judged with; another one makes the next
+    run a full diff. counts, at_risk: the result's. changes: cases moved; heals: intents finished. full:
+    everything was read, not only what was touched. heads_digest: over the heads of all entry chains after the
+    save.
     """
 
     id: RunId

@@ -1,4 +1,4 @@
-"""The closed vocabularies: every state, kind and finding has one spelling, in code, tables, screens and messages.
+"""The closed vocabularies: every state, kind and finding has one spelling, in code, tables and on screens.
 
 Never holds behaviour; a record or a rule decides what a word leads to.
 """
