@@ -23,12 +23,13 @@ def write(rows: int, folder: Path, *, seed: int = 1) -> tuple[Path, Path]:
     intents.loc[next(groups), "status"] = "pending_unknown"
     refunds.loc[next(groups), "status"] = "pending"
     missing, stuck = next(groups), next(groups)
+    gone = refunds.index.isin([*missing, *stuck])
     intents.loc[stuck, "status"] = "pending_unknown"
     twice = refunds.loc[next(groups)].assign(id=lambda rows: rows["id"] + "x")
     twice["created_at"] += pd.Timedelta("60s")
     strange = refunds.loc[next(groups)].assign(id=lambda rows: rows["id"] + "y", intent_key=None)
     strange["payment_intent"] += "y"
-    refunds = pd.concat([refunds.drop(index=np.concatenate([missing, stuck])), twice, strange])
+    refunds = pd.concat([refunds[~gone], twice, strange])
 
     folder.mkdir(parents=True, exist_ok=True)
     files = folder / f"intents-{rows}.parquet", folder / f"refunds-{rows}.parquet"
