@@ -171,7 +171,8 @@ def _key(call: Call) -> str | None:
 
 
 def _account(call: Call) -> str:
-    return call.headers.get("stripe-account", "")
+    named = call.headers.get("stripe-account", "")
+    return "" if named == objects.PLATFORM else named
 
 
 def _scope(call: Call) -> Scope | None:

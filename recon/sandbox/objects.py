@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from recon.sandbox.provider import Event, Payment, Refund
 
 API_VERSION = "2026-10-28.endive"
+# The id of the account that is "" everywhere else here: the platform's own.
+PLATFORM = "acct_1SandboxPlatform"
 # A charge shows at most this many of its refunds.
 _REFUNDS_SHOWN = 10
 
@@ -150,7 +152,7 @@ def event(item: Event, *, live: bool) -> dict[str, Any]:
 def account(name: str) -> dict[str, Any]:
     """The account that the API key, or the account header, speaks for."""
     return {
-        "id": name or "acct_1SandboxPlatform",
+        "id": name or PLATFORM,
         "object": "account",
         "business_type": None,
         "charges_enabled": True,

@@ -248,6 +248,15 @@ def test_an_account_sees_only_its_own(sandbox: Street) -> None:
     assert client.v1.accounts.retrieve_current(options={"stripe_account": "acct_A"}).id == "acct_A"
 
 
+def test_the_platform_may_name_itself(sandbox: Street) -> None:
+    sandbox.payment("pi_1", 10_000)
+    client = provider(sandbox)
+
+    own = client.v1.accounts.retrieve_current().id
+
+    assert client.v1.payment_intents.retrieve("pi_1", options={"stripe_account": own}).amount == 10_000
+
+
 @pytest.mark.parametrize("key, live", [("sk_test_x", False), ("rk_test_x", False), ("sk_live_x", True)])
 def test_the_key_decides_the_mode(sandbox: Street, key: str, live: bool) -> None:  # noqa: FBT001  a column
     sandbox.payment("pi_1", 10_000, charge="ch_1")
