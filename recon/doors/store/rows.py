@@ -1,7 +1,7 @@
 """Cases, entries and notices as rows, and rows as what they were. Never reads or writes one."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -35,6 +35,8 @@ RANKS = {Severity.LOW: 0, Severity.MEDIUM: 1, Severity.HIGH: 2, Severity.CRITICA
 SEVERITIES = {rank: severity for severity, rank in RANKS.items()}
 # Where the rows that a run reads come from, as rejects name it.
 INTENTS, REFUNDS = "intents", "refunds"
+# dataclasses.asdict copies every value deeply, which is most of the time that ten thousand cases take.
+EVIDENCE = tuple(field.name for field in fields(Mismatch))
 NOTICE_COLUMNS = tuple(
     column.name for column in notices.c if column.name not in {"id", "message", "case_ids"}
 )
@@ -105,7 +107,9 @@ def case_record(row: Mapping[Any, Any]) -> Case:
 
 def mismatch_document(mismatch: Mismatch) -> dict[str, Any]:
     """Return a mismatch as JSON has it."""
-    return asdict(mismatch) | {"since": microseconds(mismatch.since)}
+    at_risk = {"amount_minor": mismatch.at_risk.amount_minor, "currency": mismatch.at_risk.currency}
+    plain = {name: getattr(mismatch, name) for name in EVIDENCE}
+    return plain | {"at_risk": at_risk, "since": microseconds(mismatch.since)}
 
 
 def mismatch_record(document: Mapping[str, Any]) -> Mismatch:

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
+from recon.doors import intents
 from recon.doors.store import cases, rows
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
