@@ -1,7 +1,7 @@
 """Every command of `recon`, in the order that --help lists them.
 
-A command's module imports only what its options need; what it works with is loaded when it is called, so that --help
-answers at once.
+A command's module imports only what its options need; what it works with is loaded when it is called, so that
+--help answers at once.
 """
 
 from importlib.metadata import version as installed
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 
-def _version(*, wanted: bool) -> None:
+def _version(wanted: bool) -> None:
     """Print the version and end, if it was asked for."""
     if wanted:
         print(f"recon {installed('refund-recon')}")
@@ -31,11 +31,11 @@ def _version(*, wanted: bool) -> None:
 @app.callback()
 def recon(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Every refund sent once, accounted for, and owned when it is not."""
-    _version(wanted=version)
+    assert not version, "its callback has ended the process"
 
 
 app.command("diff")(diff.diff)

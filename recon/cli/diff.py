@@ -1,4 +1,4 @@
-"""`recon diff`: two files in, what disagrees between them out. No configuration, no database, no account anywhere."""
+"""`recon diff`: two files in, what disagrees between them out; no configuration and no database."""
 
 import sys
 from datetime import UTC, datetime
@@ -34,27 +34,37 @@ class Side(StrEnum):
 
 
 def diff(
-    intents: Annotated[Path, typer.Argument(help="What you meant to refund: .csv, .json, .jsonl or .parquet.")],
-    refunds: Annotated[
-        Path, typer.Argument(help="What the provider did: flat rows, or its own objects, list pages and events.")
+    intents: Annotated[
+        Path, typer.Argument(help="What you meant to refund: .csv, .json, .jsonl or .parquet.")
     ],
+    refunds: Annotated[
+        Path,
+        typer.Argument(help="What the provider did: flat rows, or its own objects, list pages and events."),
+    ],
+    *,
     as_of: Annotated[
         str | None,
         typer.Option(help="Judge at this time, ISO 8601 with a zone; else at the latest time in the files."),
     ] = None,
     format_: Annotated[Format, typer.Option("--format", help="How to write the result.")] = Format.TABLE,
-    output: Annotated[Path | None, typer.Option(help="Write the report to this file, whole or not at all.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the report to this file, whole or not at all.")
+    ] = None,
     columns: Annotated[
-        Path | None, typer.Option(help="A TOML file: [intents] and [refunds], each our_name = 'their column'.")
+        Path | None,
+        typer.Option(help="A TOML file: [intents] and [refunds], each our_name = 'their column'."),
     ] = None,
     incomplete: Annotated[
-        list[Side] | None, typer.Option(help="This file is only a part of what there is. May be said for both.")
+        list[Side] | None,
+        typer.Option(help="This file is only a part of what there is. May be said for both."),
     ] = None,
     refunds_from: Annotated[
-        str | None, typer.Option(help="The refunds file holds everything created since this time, nothing before.")
+        str | None,
+        typer.Option(help="The refunds file holds everything created since this time, nothing before."),
     ] = None,
     intents_from: Annotated[
-        str | None, typer.Option(help="The intents file holds everything created since this time, nothing before.")
+        str | None,
+        typer.Option(help="The intents file holds everything created since this time, nothing before."),
     ] = None,
 ) -> None:
     """Compare intents with refunds from two files, and say what disagrees.
@@ -93,12 +103,13 @@ def _time(option: str, text: str) -> datetime:
         UnusableInput: it is not ISO 8601, or carries no zone. Nothing was read.
     """
     try:
-        time = datetime.fromisoformat(text.strip())
+        time: datetime | None = datetime.fromisoformat(text.strip())
     except ValueError:
-        time = None  # type: ignore[assignment]
+        time = None
     if time is None or time.tzinfo is None:
         raise UnusableInput(
-            f"{option} must be an ISO 8601 time with its zone, such as 2026-03-06T19:00:00Z; found {text[:40]!r}."
+            f"{option} must be an ISO 8601 time with its zone, such as 2026-03-06T19:00:00Z;"
+            f" found {text[:40]!r}."
         )
     return time.astimezone(UTC)
 
@@ -117,9 +128,14 @@ def _latest(ours: "Intake", theirs: "Intake") -> datetime:
     ]
     known = [time.to_pydatetime() for time in times if time == time]  # noqa: PLR0124 - NaT is what differs from itself.
     if not known:
-        raise UnusableInput("No row of the two files has a time to judge at: say --as-of 2026-03-06T19:00:00Z.")
+        raise UnusableInput(
+            "No row of the two files has a time to judge at: say --as-of 2026-03-06T19:00:00Z."
+        )
     latest: datetime = max(known)
-    _say(f"Judged as of {latest.isoformat().replace('+00:00', 'Z')}, the latest time in the two files (--as-of says otherwise).")
+    _say(
+        f"Judged as of {latest.isoformat().replace('+00:00', 'Z')}, the latest time in the two files;"
+        " --as-of sets another."
+    )
     return latest
 
 

@@ -21,10 +21,10 @@ def main() -> None:
     except ModuleNotFoundError as missing:  # The base install is the guarded tool alone.
         if (missing.name or "recon").partition(".")[0] == "recon":
             raise
-        _say(f"The recon command needs {missing.name}, which is not installed: pip install 'refund-recon[job]'.")
+        _say(f"This command needs {missing.name}, which is not installed: pip install 'refund-recon[job]'.")
         sys.exit(2)
     try:
-        app()
+        app(prog_name="recon")
     except ReconError as error:
         _say(str(error))
         sys.exit(next(code for sort, code in _EXITS if isinstance(error, sort)))

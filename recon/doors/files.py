@@ -1,11 +1,9 @@
-"""Intents and refunds from files: .csv, .json, .jsonl and .parquet, and reports back into files, whole or not at all.
+"""Intents and refunds from .csv, .json, .jsonl and .parquet files, and reports back into files, whole.
 
-Never guesses: cells of a CSV stay text, numbers of a JSON stay exact, and a file that is not what its suffix says is
-refused. A line that cannot be read is a reject, with its row.
+Never guesses: cells of a CSV stay text, numbers of a JSON stay exact, and a file that is not what its suffix
+says is refused. A line that cannot be read is a reject, with its row.
 """
 
-import csv
-import io
 import json
 import os
 import tempfile
@@ -20,27 +18,29 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from recon.model import cells, columns, frames, objects
+from recon.model import cells, columns, frames, lines, objects
 from recon.model.columns import INTENTS, REFUNDS
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
 from recon.model.objects import Refusal
 from recon.model.records.results import Reject
 
-ColumnMap = Mapping[str, Mapping[str, str]]  # Side to our name to their header, or to a dotted path into JSON cells.
+ColumnMap = Mapping[
+    str, Mapping[str, str]
+]  # Side to our name to their header, or to a dotted path into JSON cells.
 
 _HEADERS_SHOWN = 6
-_CSV_BLOCK = 16 * 2**20  # Bytes that pyarrow reads at a time: a quoted cell must fit, and rows of 16 MiB are no rows.
+_CSV_BLOCK = 16 * 2**20
 
 
 @dataclass(slots=True)
 class _Loaded:
     """A file's rows as a raw frame with our columns, and what else it told.
 
-    frame: its index, named "row", counts rows and refusals from 1. refusals: lines and objects that are no row.
+    frame: its index, named "row", counts rows and refusals from 1. refusals: lines and objects that are no
+    row.
     """
 
     frame: pd.DataFrame
@@ -53,7 +53,8 @@ def read_intents(path: Path, column_map: ColumnMap | None = None) -> Intake:
     """Return a file's intents.
 
     Raises:
-        UnusableInput: the file cannot be read as what its suffix says, or has none of the columns that intents need.
+        UnusableInput: the file cannot be read as what its suffix says, or has none of the columns that
+        intents need.
     """
     return _intake(path, INTENTS, column_map or {}, frames.intents)
 
@@ -62,7 +63,8 @@ def read_refunds(path: Path, column_map: ColumnMap | None = None) -> Intake:
     """Return a file's refunds, flat rows or the provider's own objects.
 
     Raises:
-        UnusableInput: the file cannot be read as what its suffix says, holds no refunds but something else, or has
+        UnusableInput: the file cannot be read as what its suffix says, holds no refunds but something else,
+        or has
             none of the columns that refunds need.
     """
     return _intake(path, REFUNDS, column_map or {}, frames.refunds)
@@ -84,9 +86,13 @@ def read_mapping(path: Path) -> ColumnMap:
         for ours, theirs in table.items():
             if ours not in columns.OURS[side]:
                 known = ", ".join(columns.OURS[side])
-                raise UnusableInput(f"{path} maps {ours!r} in [{side}], which is none of our columns: {known}.")
+                raise UnusableInput(
+                    f"{path} maps {ours!r} in [{side}], which is none of our columns: {known}."
+                )
             if not isinstance(theirs, str) or not theirs:
-                raise UnusableInput(f"{path} must map {side}.{ours} to the name of a column; found {theirs!r}.")
+                raise UnusableInput(
+                    f"{path} must map {side}.{ours} to the name of a column; found {theirs!r}."
+                )
     return tables
 
 
@@ -152,8 +158,8 @@ def _bytes(path: Path) -> bytes:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from None
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise UnusableInput(
-            f"{path} is empty, which may be an export that failed: where there is truly nothing, write a header line"
-            " into a .csv, or [] into a .json."
+            f"{path} is empty, which may be an export that failed: where there is truly nothing, write a header"
+            " line into a .csv, or [] into a .json."
         )
     return content
 
@@ -164,88 +170,19 @@ def _bytes(path: Path) -> bytes:
 def _csv(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
     """Return the rows of a CSV, every cell as text."""
     content = _bytes(path)
-    if b"\0" in content:
-        raise UnusableInput(f"{path} must be a CSV in UTF-8; found zero bytes, as in UTF-16, a spreadsheet or an archive.")
     try:
-        header = next(csv.reader(io.StringIO(_first_lines(content), newline="")))
-    except (UnicodeDecodeError, csv.Error, StopIteration):
-        raise UnusableInput(f"{path} must be a CSV in UTF-8 with a header line; its first line cannot be read.") from None
-    names = [name.strip() for name in header]
+        names = lines.header(content)
+    except ValueError as error:
+        raise UnusableInput(f"{path} must be a CSV in UTF-8 with a header line; found {error}.") from None
     plan = _plan(path, names, side, mapped)
     wanted = sorted({_head(names, theirs) for theirs in plan.columns.values()} - {None}, key=str)
     twice = [name for name in wanted if names.count(str(name)) > 1]
     if twice:
         raise UnusableInput(f"{path} has the column {twice[0]!r} twice, so nobody can say which one counts.")
-    refusals: dict[int, Refusal] = {}
-    incomplete = None
-    try:
-        table, numbers = _csv_quickly(content, len(names)), None
-    except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote: read it line by line.
-        table, numbers, refusals, incomplete = _csv_patiently(content, len(names))
-    held = {name: table.column(names.index(str(name))) for name in wanted}
-    index = pd.RangeIndex(1, table.num_rows + 1, name="row") if numbers is None else pd.Index(numbers, name="row")
-    loaded = _framed(held, plan, index)
-    return _Loaded(loaded, refusals, _notes(plan), incomplete)
-
-
-def _first_lines(content: bytes) -> str:
-    """Return the start of a CSV, surely with the whole header in it."""
-    start = content[:_CSV_BLOCK].lstrip(b"\xef\xbb\xbf")
-    return start.decode("utf-8", errors="surrogateescape").lstrip("\r\n")
-
-
-def _csv_quickly(content: bytes, width: int) -> Any:  # noqa: ANN401 - pyarrow ships no types.
-    """Return a CSV as a table of texts.
-
-    Raises:
-        pa.ArrowInvalid: a line is not like the others.
-    """
-    names = [str(position) for position in range(width)]
-    table = pa_csv.read_csv(
-        pa.BufferReader(content),
-        read_options=pa_csv.ReadOptions(block_size=_CSV_BLOCK, column_names=names, encoding="utf8"),
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=True),
-        convert_options=pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.large_string()), null_values=[""], strings_can_be_null=True
-        ),
-    )
-    return table.slice(1)
-
-
-def _csv_patiently(content: bytes, width: int) -> tuple[Any, list[int], dict[int, Refusal], str | None]:
-    """Return a CSV's readable rows as a table of texts, their numbers, the others, and a sentence if its end is lost."""
-    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    numbers: list[int] = []
-    rows: list[list[str]] = []
-    refusals: dict[int, Refusal] = {}
-    number, incomplete = -1, None  # The header is row 0.
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:  # A quote out of place, or one that the end of the file left open.
-            number += 1
-            refusals[number] = Refusal(f"expected a line of CSV, found one that cannot be read: {error}")
-            if "unexpected end of data" in str(error):
-                incomplete = f"the quote that row {number} opens is never closed, so what follows it was not read"
-            continue
-        if not "".join(row).strip() and len(row) <= 1:
-            continue
-        number += 1
-        if number == 0:
-            continue
-        if len(row) != width:
-            refusals[number] = Refusal(f"expected {width} cells as in the header, found {len(row)}")
-        elif any("\udc80" <= letter <= "\udcff" for letter in "".join(row)):
-            refusals[number] = Refusal("expected UTF-8, found bytes that are none")
-        else:
-            numbers.append(number)
-            rows.append(row)
-    kinds = pa.schema([(str(position), pa.large_string()) for position in range(width)])
-    turned = list(zip(*rows, strict=True)) if rows else [[] for _ in range(width)]
-    return pa.Table.from_arrays([pa.array(column, pa.large_string()) for column in turned], schema=kinds), numbers, refusals, incomplete
+    read = lines.read(content, len(names))
+    held = {name: read.table.column(names.index(str(name))) for name in wanted}
+    index = pd.Index(read.numbers, name="row")
+    return _Loaded(_framed(held, plan, index), read.refusals, _notes(plan), read.incomplete)
 
 
 def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
@@ -262,7 +199,9 @@ def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
         reason = error.strerror or "it is no Parquet file, or cut off"
         raise UnusableInput(f"{path} cannot be read: {reason}.") from None
     except pa.ArrowException:
-        raise UnusableInput(f"{path} must be a Parquet file; found something else, or one that is cut off.") from None
+        raise UnusableInput(
+            f"{path} must be a Parquet file; found something else, or one that is cut off."
+        ) from None
     held = {name: table.column(name) for name in wanted}
     frame = _framed(held, plan, pd.RangeIndex(1, table.num_rows + 1, name="row"), trimmed=False)
     return _Loaded(frame, notes=_notes(plan))
@@ -273,7 +212,9 @@ def _plan(path: Path, names: list[str], side: str, mapped: Mapping[str, str]) ->
     plan = columns.recognise(names, side)
     lacking = [theirs for theirs in mapped.values() if _head(names, theirs) is None]
     if lacking:
-        raise UnusableInput(f"{path} has no column {lacking[0]!r}, which the column map names; {_found(names)}.")
+        raise UnusableInput(
+            f"{path} has no column {lacking[0]!r}, which the column map names; {_found(names)}."
+        )
     plan = columns.Reading({**plan.columns, **mapped}, plan.zoneless_utc, plan.tool)
     _check_needed(path, plan.columns, names, side)
     return plan
@@ -287,8 +228,8 @@ def _check_needed(path: Path, known: Iterable[str], names: Iterable[str], side: 
         raise UnusableInput(f"{path} holds no {side}: {advice}.")
     if not set(columns.NEEDED[side]) & set(known):
         raise UnusableInput(
-            f"{path} has none of the columns that {side} need ({', '.join(columns.NEEDED[side])}); {_found(names)};"
-            " name them with --columns."
+            f"{path} has none of the columns that {side} need ({', '.join(columns.NEEDED[side])});"
+            f" {_found(names)}; name them with --columns."
         )
 
 
@@ -314,12 +255,16 @@ def _notes(plan: columns.Reading) -> list[str]:
     return [f"read as a table of {plan.tool}: amount in minor units{zone}."]
 
 
-def _framed(held: Mapping[Any, Any], plan: columns.Reading, index: pd.Index, *, trimmed: bool = True) -> pd.DataFrame:
+def _framed(
+    held: Mapping[Any, Any], plan: columns.Reading, index: pd.Index, *, trimmed: bool = True
+) -> pd.DataFrame:
     """Return a table's columns under our names, without passing through Python objects."""
     raw: dict[str, pd.Series] = {}
     for ours, theirs in plan.columns.items():
         column = _column(held, theirs, trimmed=trimmed)
-        raw[ours] = column if isinstance(column, pd.Series) else pd.Series(pd.arrays.ArrowExtensionArray(column))
+        raw[ours] = (
+            column if isinstance(column, pd.Series) else pd.Series(pd.arrays.ArrowExtensionArray(column))
+        )
         if plan.zoneless_utc and ours.endswith("_at"):
             raw[ours] = cells.in_utc(raw[ours])
     frame = pd.DataFrame({name: column.array for name, column in raw.items()}, copy=False)
@@ -398,7 +343,9 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
     if names and len(opened.foreign) == len(opened.rows):
         lacking = [theirs for theirs in mapped.values() if _head(names, theirs) is None]
         if lacking:
-            raise UnusableInput(f"{path} has no field {lacking[0]!r}, which the column map names; {_found(list(names))}.")
+            raise UnusableInput(
+                f"{path} has no field {lacking[0]!r}, which the column map names; {_found(list(names))}."
+            )
         _check_needed(path, [ours for ours, theirs in known.items() if _head(names, theirs)], names, side)
     rows = [
         {ours: _field(row, theirs) for ours, theirs in known.items()} if number in opened.foreign else row
@@ -406,7 +353,11 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
     ]
     held = {ours: [_trimmed(row.get(ours)) for row in rows] for ours in known}
     frame = pd.DataFrame(
-        {ours: pd.Series(values, dtype=object) for ours, values in held.items() if any(v is not None for v in values)},
+        {
+            ours: pd.Series(values, dtype=object)
+            for ours, values in held.items()
+            if any(v is not None for v in values)
+        },
         copy=False,
     )
     numbers = pd.Index(np.fromiter(opened.rows, dtype="int64", count=len(opened.rows)), name="row")

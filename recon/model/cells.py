@@ -1,10 +1,12 @@
-"""One raw column read as texts, whole numbers, times or flags: whole columns at a time, and the rows that cannot be.
+"""A raw column read as texts, whole numbers, times or flags, all rows at once, and which of them cannot be.
 
-Never guesses and never raises on data: what a cell should not hold is marked, and its row is somebody else's to reject.
+Never guesses and never raises on data: what a cell should not hold is marked, and its row is somebody else's
+to reject.
 """
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -19,7 +21,8 @@ Arrow = Any  # A pyarrow Array or ChunkedArray; pyarrow ships no types.
 
 INSTANT = pa.timestamp("us", "UTC")
 SHOWN = 40  # Characters of a wrong value that a message shows: enough to find it, too few to leak a record.
-# Decimal digits beyond which a number is refused unread: an int64 has 19, and 1E+999999 written out is a megabyte.
+# Decimal digits beyond which a number is refused unread: an int64 has 19, and 1E+999999 written out is a
+# megabyte.
 _DIGITS = 40
 _LARGEST_EXACT_FLOAT = 2.0**53
 _WHOLE = r"^-?[0-9]+(\.0*)?$"
@@ -27,7 +30,8 @@ _DECIMAL = r"^-?[0-9]+(\.[0-9]*)?$"
 # Zone and seconds are asked for; a comma, a week date or a lone date are not read as a time.
 _ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)? ?(Z|z|UTC|[+-]\d{2}(:?\d{2})?)$"
 _ZONELESS = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
-# Unix seconds from 1973 to 2286. Eight digits are a date without dashes, thirteen are milliseconds: neither is guessed.
+# Unix seconds from 1973 to 2286. Eight digits are a date without dashes, thirteen are milliseconds: neither
+# is guessed.
 _UNIX = r"^[0-9]{9,10}(\.0*)?$"
 # The years 2 to 9998: what Python's datetime holds after a grace is added or taken away. Ticks by unit.
 _FIRST_SECOND, _LAST_SECOND = -62_104_060_800, 253_370_764_799
@@ -53,8 +57,8 @@ _FLAGS = {
 class Cells:
     """A column as it was read.
 
-    values: one per row, null where the cell is missing or bad. bad: the rows whose cell holds something else; None
-    means that there are none.
+    values: one per row, null where the cell is missing or bad. bad: the rows whose cell holds something else;
+    None means that there are none.
     """
 
     values: Arrow
@@ -103,7 +107,7 @@ def texts(raw: pd.Series) -> Cells:
 
 
 def integers(raw: pd.Series) -> Cells:
-    """Return a column of int64, negative ones included; an integral decimal such as 4900.0 is a whole number."""
+    """Return a column of int64, negative ones included; an integral decimal such as 4900.0 is whole."""
     column = _arrow(raw)
     if column is None:
         return _integers_of(numerals(raw))
@@ -138,7 +142,7 @@ def numerals(raw: pd.Series) -> Cells:
 
 
 def instants(raw: pd.Series) -> Cells:
-    """Return a column of times in microseconds UTC, from ISO 8601 with a zone, Unix seconds, or times with a zone."""
+    """Return a column of times, from ISO 8601 with a zone, Unix seconds, or times with a zone."""
     column = _arrow(raw)
     if column is None:
         read = [_instant_text(value) for value in raw]
@@ -173,7 +177,8 @@ def in_utc(raw: pd.Series) -> pd.Series:
             lambda cell: f"{cell}Z" if isinstance(cell, str) and re.match(_ZONELESS, cell) else cell
         )
     if pa.types.is_timestamp(column.type) and column.type.tz is None:
-        return raw.dt.tz_localize("UTC")
+        zoned: pd.Series = raw.dt.tz_localize("UTC")
+        return zoned
     if not _is_text(column.type):
         return raw
     texts_ = column.cast(pa.large_string())
@@ -181,7 +186,7 @@ def in_utc(raw: pd.Series) -> pd.Series:
 
 
 def series(values: Arrow, index: pd.Index | None = None) -> pd.Series:
-    """Return an Arrow column as a pandas one of the frames' dtypes, without passing through Python objects."""
+    """Return an Arrow column as a pandas one of the frames' dtypes, by no way of Python objects."""
     kind = values.type
     if pa.types.is_large_string(kind):
         text = pd.StringDtype("pyarrow", na_value=np.nan)
@@ -313,7 +318,7 @@ def _mixed_instants(cells: Cells, seconds: Arrow) -> Cells:
 
 
 def _within(column: Arrow) -> Cells:
-    """Return times with a null and a mark for each that Python's own datetime, with a grace on it, cannot hold."""
+    """Return times with a null and a mark for each that Python's datetime, a grace added, cannot hold."""
     ticks = column.cast(pa.int64())
     span = pc.min_max(ticks).as_py()
     first, last = _SPAN[column.type.unit]
@@ -359,7 +364,6 @@ def _numeral(value: object) -> str | None:
 
 def _instant_text(value: object) -> str | None:
     """Return one cell as the text of a time; None where it is missing or no time with a zone."""
-    if isinstance(value, pd.Timestamp) or hasattr(value, "tzinfo"):
-        stamp = pd.Timestamp(value)  # type: ignore[arg-type]
-        return None if stamp is pd.NaT or stamp.tzinfo is None else stamp.isoformat()
+    if isinstance(value, datetime):  # A pandas Timestamp is one.
+        return None if value.tzinfo is None else value.isoformat()
     return _text(value)

@@ -25,8 +25,8 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 }
 """A file with none of these is not what it is said to be; one that lacks some has its rows rejected."""
 
-# The provider's own words for the columns of a refund. Source: https://docs.stripe.com/api/refunds/object, and the
-# names that extract tools make of ids: `charge_id` is Fivetran's `charge`.
+# The provider's own words for the columns of a refund. Source: https://docs.stripe.com/api/refunds/object,
+# and the names that extract tools make of ids: `charge_id` is Fivetran's `charge`.
 _PROVIDER: Mapping[str, tuple[str, ...]] = {
     "payment_intent": ("payment_intent", "payment_intent_id"),
     "charge": ("charge", "charge_id"),
@@ -41,8 +41,8 @@ _PROVIDER: Mapping[str, tuple[str, ...]] = {
 class Extract:
     """A tool that copies the provider's refunds into tables.
 
-    marks: headers that only its tables have, one of which gives it away. zoneless_utc: its times carry no zone and
-    are UTC, which the tool's own documentation says.
+    marks: headers that only its tables have, one of which gives it away. zoneless_utc: its times carry no
+    zone and are UTC, which the tool's own documentation says.
     """
 
     name: str
@@ -50,7 +50,8 @@ class Extract:
     zoneless_utc: bool
 
 
-# The provider's objects written out as a table: no flat file of ours has an `object` or a balance transaction.
+# The provider's objects written out as a table: no flat file of ours has an `object` or a balance
+# transaction.
 _OBJECTS = Extract(
     "the provider's objects",
     frozenset({"object", "balance_transaction", "balance_transaction_id"}),
@@ -75,8 +76,7 @@ EXTRACTS = (
 _MISTAKEN = (
     (
         frozenset({"amount refunded", "paymentintent id"}),
-        "this is the provider's export of payments, which holds no refund ids; export refunds, or list them through"
-        " the API, instead",
+        "this is the provider's export of payments, in which refunds have no ids: export refunds instead",
     ),
 )
 
@@ -85,8 +85,8 @@ _MISTAKEN = (
 class Reading:
     """How a table is to be read.
 
-    columns: our name to the table's header or dotted path. zoneless_utc: times without a zone are UTC. tool: the
-    extract tool that was recognised; None means that the headers are our own or were mapped.
+    columns: our name to the table's header or dotted path. zoneless_utc: times without a zone are UTC. tool:
+    the extract tool that was recognised; None means that the headers are our own or were mapped.
     """
 
     columns: Mapping[str, str]

@@ -1,6 +1,7 @@
 """The two frames that the diff takes: their columns and dtypes, and how raw rows become them.
 
-Source: files, or the database's intents and mirror tables. Never judges a refund; never drops a row in silence.
+Source: files, or the database's intents and mirror tables. Never judges a refund; never drops a row in
+silence.
 """
 
 from dataclasses import dataclass
@@ -59,9 +60,9 @@ class Intake:
     """One side of the diff, normalised.
 
     frame: one row per standing row, with exactly the columns and dtypes above, a RangeIndex, in source order.
-    rejects: the rows that cannot be judged, by source and row. superseded: versions that another version replaced.
-    incomplete: a sentence when the source itself says that it holds only a part, else None. notes: sentences about how
-    the source was read, for people.
+    rejects: the rows that cannot be judged, by source and row. superseded: versions that another version
+    replaced. incomplete: a sentence when the source itself says that it holds only a part, else None. notes:
+    sentences about how the source was read, for people.
     """
 
     frame: pd.DataFrame
@@ -72,11 +73,11 @@ class Intake:
 
 
 def intents(raw: pd.DataFrame, *, source: str) -> Intake:
-    """Return raw intent rows as the intents' frame, with the rows that cannot be judged and the superseded versions.
+    """Return raw intent rows as the intents' frame, beside the rows that cannot be judged.
 
     raw: any subset of the columns above, and `amount` in major units where it stands for amount_minor; texts,
-    numbers, Decimals or times as the source has them. An index named "row" gives the row numbers; else they are
-    positions from 1.
+    numbers, Decimals or times as the source has them. An index named "row" gives the row numbers; else they
+    are positions from 1.
     """
     sheet = sheets.Sheet(raw)
     account = sheet.text("account")
@@ -106,7 +107,8 @@ def intents(raw: pd.DataFrame, *, source: str) -> Intake:
 def refunds(raw: pd.DataFrame, *, source: str) -> Intake:
     """Return raw refund rows as the refunds' frame; raw is as for intents.
 
-    A refund that the provider made by itself, which its reason tells, is a system refund whatever `system` says.
+    A refund that the provider made by itself, which its reason tells, is a system refund whatever `system`
+    says.
     """
     sheet = sheets.Sheet(raw)
     currency = sheet.currency()

@@ -13,11 +13,11 @@ _NO_DECIMALS = "bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf"
 _THREE_DECIMALS = "bhd jod kwd omr tnd"
 # ISK and UGX stand here on purpose: they have no minor unit of their own, but are sent with two decimals.
 _TWO_DECIMALS = """
-    aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl bsd btn bwp byn bzd cad cdf chf cny cop
-    crc cve czk dkk dop dzd egp etb eur fjd fkp gbp gel ghs gip gmd gtq gyd hkd hnl htg huf idr ils inr isk jmd kes
-    kgs khr kyd kzt lak lbp lkr lrd lsl mad mdl mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab
-    pen pgk php pkr pln qar ron rsd rub sar sbd scr sek sgd shp sle sos srd std szl thb tjs top try ttd twd tzs uah
-    ugx usd uyu uzs wst xcd xcg yer zar zmw
+    aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl bsd btn bwp byn bzd cad cdf chf
+    cny cop crc cve czk dkk dop dzd egp etb eur fjd fkp gbp gel ghs gip gmd gtq gyd hkd hnl htg huf idr ils
+    inr isk jmd kes kgs khr kyd kzt lak lbp lkr lrd lsl mad mdl mkd mmk mnt mop mur mvr mwk mxn myr mzn nad
+    ngn nio nok npr nzd pab pen pgk php pkr pln qar ron rsd rub sar sbd scr sek sgd shp sle sos srd std szl
+    thb tjs top try ttd twd tzs uah ugx usd uyu uzs wst xcd xcg yer zar zmw
 """
 # Refunds of payments made before the provider or their country gave these up are still on its books.
 _TWO_DECIMALS_FORMERLY = "eek hrk ltl lvl mro sll svc vef"
@@ -36,7 +36,8 @@ _DIGITS = 40  # Twice what an int64 has: a number beyond that is not worth the m
 def minor(amount: str | int | Decimal, currency: str) -> int | None:
     """Return an amount in major units as minor units; None where the currency cannot hold it exactly.
 
-    A currency that is not the provider's, an unreadable text, a negative amount and one beyond int64 are None too.
+    A currency that is not the provider's, an unreadable text, a negative amount and one beyond int64 are None
+    too.
     """
     exponent = EXPONENTS.get(currency)
     if exponent is None:

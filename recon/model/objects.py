@@ -1,6 +1,7 @@
 """The provider's own objects, as its API, events and extract tools give them, opened into flat refund rows.
 
-Never judges a value: what an object says is copied into our columns, and what is no refund is refused with its reason.
+Never judges a value: what an object says is copied into our columns, and what is no refund is refused with
+its reason.
 """
 
 import json
@@ -13,7 +14,8 @@ from recon.model.frames import REFUND_DTYPES
 
 # The events that tell which request made a refund. Source: https://docs.stripe.com/api/events/types
 _CREATION_EVENTS = frozenset({"refund.created"})
-# Only an expanded balance transaction tells that a partial capture made it. Source: https://docs.stripe.com/reports
+# Only an expanded balance transaction tells that a partial capture made it. Source:
+# https://docs.stripe.com/reports
 _SYSTEM_TRANSACTIONS = frozenset({"partial_capture_reversal"})
 
 _OUR_WORDS = frozenset({"amount_minor", "created_at"})
@@ -21,7 +23,7 @@ _OUR_WORDS = frozenset({"amount_minor", "created_at"})
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Stands where a value could not be made out; no column accepts it. what: shown in the reject's reason."""
+    """Stands where a value could not be made out; no column accepts it. what: for the reject's reason."""
 
     what: str
 
@@ -42,9 +44,9 @@ class Refusal:
 class Opened:
     """Rows found in a file's objects. row numbers count every object and every refusal, from 1.
 
-    rows: by number, with our columns where the source was the provider's object, else the source's own. refusals: by
-    number. foreign: rows that are not the provider's objects. incomplete: a sentence when a list said that there is
-    more.
+    rows: by number, with our columns where the source was the provider's object, else the source's own.
+    refusals: by number. foreign: rows that are not the provider's objects. incomplete: a sentence when a list
+    said that there is more.
     """
 
     rows: dict[int, Mapping[str, object]] = field(default_factory=dict)
@@ -66,7 +68,7 @@ class _Context:
 
 
 def refunds(items: Iterable[object]) -> Opened:
-    """Return the refunds in parsed JSON values: objects, lists, list pages, events, charges with refunds, flat rows."""
+    """Return the refunds in JSON values: objects, lists, list pages, events, charges, flat rows."""
     opened = Opened()
     for item in items:
         _open(item, _Context(), opened)
@@ -130,7 +132,9 @@ def _open(item: object, context: _Context, opened: Opened) -> None:
         opened.rows[number] = _row(item, context)
         _note_event(item, context, opened)
     elif isinstance(sort, str) and sort and "id" in item and "amount_minor" not in item:
-        opened.refusals[number] = Refusal(f"expected a refund, found the provider's object {sort[:40]!r}", _id_text(item))
+        opened.refusals[number] = Refusal(
+            f"expected a refund, found the provider's object {sort[:40]!r}", _id_text(item)
+        )
     else:
         opened.rows[number] = item
         opened.foreign.add(number)
@@ -139,9 +143,7 @@ def _open(item: object, context: _Context, opened: Opened) -> None:
 def _open_page(page: Mapping[str, object], data: list[object], context: _Context, opened: Opened) -> None:
     """Open a list page."""
     if page.get("has_more") is True:
-        opened.incomplete = (
-            "a list page says has_more: the refunds behind it are not in this file, so fetch the remaining pages"
-        )
+        opened.incomplete = "a list page says has_more, so fetch the pages that follow it"
     _open(data, context, opened)
 
 
@@ -158,8 +160,8 @@ def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened
     else:
         number = len(opened.rows) + len(opened.refusals) + 1
         opened.refusals[number] = Refusal(
-            "expected refunds, found a charge without its refunds list, which tells that money went back but not which"
-            " refunds; export refunds or refund.* events, or expand the charge's refunds",
+            "expected refunds, found a charge without its refunds, which may tell that money went back but not"
+            " by which of them; export refunds or refund.* events, or expand the charge's refunds",
             _id_text(charge),
         )
 
@@ -167,7 +169,9 @@ def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened
 def _event_context(event: Mapping[str, object], context: _Context) -> _Context:
     """Return what an event tells about its object."""
     request, sort = event.get("request"), event.get("type")
-    key = request.get("idempotency_key") if isinstance(request, Mapping) and sort in _CREATION_EVENTS else None
+    key = (
+        request.get("idempotency_key") if isinstance(request, Mapping) and sort in _CREATION_EVENTS else None
+    )
     return replace(
         context,
         account=event.get("account", context.account),
@@ -180,7 +184,9 @@ def _note_event(item: Mapping[str, object], context: _Context, opened: Opened) -
     """Note an event whose name says something else than its object does: the object is believed."""
     status = item.get("status")
     if context.event == "refund.failed" and status != "failed":
-        opened.notes.append(f"An event refund.failed holds refund {_id_text(item)} as {status}: the object is believed.")
+        opened.notes.append(
+            f"An event refund.failed holds refund {_id_text(item)} as {status}: the object is believed."
+        )
 
 
 def _row(item: Mapping[str, object], context: _Context) -> dict[str, object]:
@@ -200,7 +206,7 @@ def _row(item: Mapping[str, object], context: _Context) -> dict[str, object]:
 
 
 def _looks_like_refund(item: Mapping[str, object]) -> bool:
-    """Return whether an object that does not say what it is speaks of amount, creation and payment as the provider."""
+    """Return whether an object that does not say what it is has the provider's words for its fields."""
     counted = isinstance(item.get("amount"), int) and isinstance(item.get("created"), int)
     return counted and bool({"charge", "payment_intent"} & item.keys()) and not _OUR_WORDS & item.keys()
 

@@ -1,6 +1,7 @@
-"""Raw rows on their way into a frame: columns read one after the other, and what is wrong with which row kept beside them.
+"""Raw rows on their way into a frame, column by column, with what is wrong with which row kept beside them.
 
-Never drops a row in silence: a row with a problem becomes a Reject that says all of its problems in one sentence.
+Never drops a row in silence: a row with a problem becomes a Reject that says all of its problems in one
+sentence.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,8 +25,8 @@ _WORDS_SHOWN = 6  # A vocabulary longer than this is not spelled out in a messag
 class Problem:
     """What is wrong with one column, and in which rows.
 
-    expected: what should be there; None means that the cell is missing. secret: the cell is an amount, of which only
-    the sort is told. found: said instead of what the cell holds.
+    expected: what should be there; None means that the cell is missing. secret: the cell is an amount, of
+    which only the sort is told. found: said instead of what the cell holds.
     """
 
     column: str
@@ -90,9 +91,7 @@ class Sheet:
         raw = self._read("amount", cells.numerals, pa.large_string())
         major = self._kept("amount", raw, "a decimal number of major units", needed=False, secret=True)
         scaled, lost = _scaled(major, currency)
-        self._note(
-            "amount", lost, "0 or more, with no more decimals than its currency has", secret=True
-        )
+        self._note("amount", lost, "0 or more, with no more decimals than its currency has", secret=True)
         self._note("amount", self._nowhere(raw, read), None)
         differ = cells.flags_of(pc.not_equal(minor, scaled))
         if differ.any():
@@ -169,9 +168,9 @@ class Sheet:
         """Return one sentence for each of some rows, with everything that is wrong with it."""
         parts: list[list[str]] = [[] for _ in positions]
         for problem in self._problems:
-            raw = self._raw[problem.column] if problem.column in self._raw else None
+            raw = self._raw.get(problem.column)
             for index in np.flatnonzero(problem.rows[positions]):
-                parts[index].append(_told(problem, None if raw is None else raw.iat[positions[index]]))
+                parts[index].append(_told(problem, None if raw is None else raw.iloc[positions[index]]))
         return ["; ".join(part) for part in parts]
 
 
@@ -194,7 +193,7 @@ def _told(problem: Problem, value: object) -> str:
 
 
 def _sort(value: object) -> str:
-    """Return what sort of thing stands where an amount should: the amount itself is nobody's to read in a log."""
+    """Return what sort of thing stands where an amount should; amounts are nobody's to read in a log."""
     if isinstance(value, bool | np.bool_):
         return "a truth value"
     if isinstance(value, float | np.floating):
@@ -240,7 +239,7 @@ def _from_zero(read: Cells) -> Cells:
 
 
 def _scaled(major: Arrow, currency: Arrow) -> tuple[Arrow, Mask | None]:
-    """Return decimal texts as minor units, null where missing or where the currency cannot hold them; and those rows."""
+    """Return decimal texts as minor units, and the rows whose currency cannot hold theirs."""
     values = pa.nulls(len(major), pa.int64())
     lost: Mask | None = None
     for exponent in sorted(set(money.EXPONENTS.values())):

@@ -1,10 +1,11 @@
-"""Several rows of one refund or intent: equal ones are one; of different ones one stands, or none can be judged.
+"""Several rows of one refund or intent: equal ones are one; of different ones one stands, or none.
 
-Versions of a refund may differ in status, reasons and keys. In amount, currency, payment, charge or creation time they
-may not, because the provider never changes those; a charge stands for the PaymentIntent that any row shows for it.
+Versions of a refund may differ in status, reasons and keys. In amount, currency, payment, charge or creation
+time they may not, because the provider never changes those; a charge stands for the PaymentIntent that any
+row shows for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 
 import pandas as pd
 
@@ -72,7 +73,7 @@ def _repeated(frame: pd.DataFrame, key: str) -> pd.Series | None:
 
 
 def _distinct(table: Table, repeated: pd.Series, key: str) -> pd.DataFrame:
-    """Return the repeated rows, equal ones once, with their group, position and row number as further columns."""
+    """Return the repeated rows, equal ones once, with their group, position and row number as columns."""
     rows = table.frame[repeated]
     fresh = ~rows.duplicated()
     versions = rows[fresh].copy()
@@ -85,20 +86,23 @@ def _distinct(table: Table, repeated: pd.Series, key: str) -> pd.DataFrame:
 def _differing(frame: pd.DataFrame, versions: pd.DataFrame) -> pd.DataFrame:
     """Return, one row per group, which of the things that may not differ do."""
     payments = versions.assign(payment=_payments(frame, versions)).groupby("group")
-    differing = payments[["amount_minor", "currency", "created_at"]].nunique() > 1
-    differing["payment"] = payments["payment"].nunique(dropna=False) > 1
-    differing["charge"] = payments["charge"].nunique() > 1
-    return differing
+    counts = payments[["amount_minor", "currency", "created_at", "charge"]].nunique()
+    counts["payment"] = payments["payment"].nunique(dropna=False)
+    return counts > 1
 
 
 def _payments(frame: pd.DataFrame, versions: pd.DataFrame) -> pd.Series:
-    """Return each version's payment: its PaymentIntent, else that of its charge where any row shows it, else the charge."""
+    """Return each version's payment: its PaymentIntent, else what any row shows for its charge, else that."""
     alone = versions["payment_intent"].isna() & versions["charge"].notna()
     if not alone.any():
         return versions["payment_intent"]
-    shown = frame.loc[frame["charge"].isin(versions.loc[alone, "charge"]), ["account", "charge", "payment_intent"]]
+    shown = frame.loc[
+        frame["charge"].isin(versions.loc[alone, "charge"]), ["account", "charge", "payment_intent"]
+    ]
     known = shown.groupby(["account", "charge"], as_index=False)["payment_intent"].min()
-    mapped = versions[["account", "charge"]].merge(known, on=["account", "charge"], how="left")["payment_intent"]
+    mapped = versions[["account", "charge"]].merge(known, on=["account", "charge"], how="left")[
+        "payment_intent"
+    ]
     return versions["payment_intent"].fillna(mapped).fillna(versions["charge"])
 
 
@@ -119,7 +123,9 @@ def _why_refund(differing: pd.Series) -> str:
     return f"the versions of this refund differ in {columns}, which the provider never changes"
 
 
-def _reject(row: dict[str, object], key: str, names: Iterable[str], reason: str, source: str) -> Reject:
+def _reject(
+    row: Mapping[Hashable, object], key: str, names: Iterable[str], reason: str, source: str
+) -> Reject:
     """Return one version as a reject."""
     named = (row[name] for name in names)
     return Reject(

@@ -1,10 +1,9 @@
 """A result as people and programs read it: JSON, CSV and a table.
 
-Pure and total: every key is always there, nothing is left out in silence, and two currencies are never summed. Cells of
-a CSV cannot become formulas, and text of a file cannot become escape codes of a terminal.
+Pure and total: every key is always there, nothing is left out in silence, and two currencies are never
+summed. Cells of a CSV cannot become formulas, and text of a file cannot become escape codes of a terminal.
 """
 
-import csv
 import io
 import json
 from datetime import UTC, datetime
@@ -20,7 +19,8 @@ from recon.model.records.words import Certainty, Kind, Verdict
 
 SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
 _WIDTH = 100  # Columns of a table that is written to a file.
-# What a spreadsheet takes for the start of a formula. Source: https://owasp.org/www-community/attacks/CSV_Injection
+# What a spreadsheet takes for the start of a formula. Source: https://owasp.org/www-
+# community/attacks/CSV_Injection
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _STYLES = {
     Verdict.RECONCILED: "bold green",
@@ -98,17 +98,14 @@ def json_text(result: Result) -> str:
 
 
 def as_csv(result: Result) -> str:
-    """Return the mismatches as CSV, one row each, columns in the JSON's order, ids of a list separated by spaces."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_MISMATCH_COLUMNS)
-    for mismatch in result.mismatches:
-        writer.writerow([_cell(value) for value in _mismatch(mismatch).values()])
-    return out.getvalue()
+    """Return the mismatches as CSV, one row each, columns in the JSON's order; ids are parted by spaces."""
+    lines = [",".join(_MISMATCH_COLUMNS)]
+    lines += [",".join(map(_cell, _mismatch(mismatch).values())) for mismatch in result.mismatches]
+    return "\n".join(lines) + "\n"
 
 
 def as_table(result: Result) -> RenderableType:
-    """Return the result for a terminal: rejects first, then the verdict, the money, and what to do about each."""
+    """Return the result for a terminal: rejects first, then the verdict, the money, and each mismatch."""
     parts: list[RenderableType] = [*_rejected(result.rejected), _verdict(result), _numbers(result.counts)]
     if result.at_risk:
         parts += [Text(), _heading("Money at risk"), _money(result)]
@@ -178,11 +175,14 @@ def _mismatch(mismatch: Mismatch) -> dict[str, object]:
 
 
 def _cell(value: object) -> str:
-    """Return a value as a CSV cell that no spreadsheet takes for a formula."""
+    """Return a value as a CSV cell, quoted where it must be, that no spreadsheet takes for a formula."""
     if value is None:
         return ""
     text = " ".join(value) if isinstance(value, list) else str(value)
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    if text.startswith(_FORMULA_STARTS):
+        text = f"'{text}"
+    # Python's csv module would leave a lone carriage return unquoted.
+    return '"' + text.replace('"', '""') + '"' if any(letter in text for letter in ',"\r\n') else text
 
 
 def _shown(text: str | None) -> str:
@@ -214,7 +214,9 @@ def _rejected(rejects: tuple[Reject, ...]) -> list[RenderableType]:
     lines: list[RenderableType] = [_heading(f"Rejected rows: {len(rejects)}, not judged")]
     for reject in rejects[:SHOWN]:
         named = f" ({_shown(reject.id)})" if reject.id else ""
-        lines.append(_indented(Text(f"{_shown(reject.source)} row {reject.row}{named}: {_shown(reject.reason)}"), 2))
+        lines.append(
+            _indented(Text(f"{_shown(reject.source)} row {reject.row}{named}: {_shown(reject.reason)}"), 2)
+        )
     return [*lines, *_more(len(rejects)), Text()]
 
 

@@ -100,7 +100,9 @@ def test_whole_minor_units_are_read(value: object, expected: int) -> None:
         ([4900], "a text that is no plain number"),
     ],
 )
-def test_any_other_amount_rejects_the_row_and_says_what_it_is_but_not_how_much(value: object, found: str) -> None:
+def test_any_other_amount_rejects_the_row_and_says_what_it_is_but_not_how_much(
+    value: object, found: str
+) -> None:
     intake = intents({"amount_minor": value})
 
     assert intake.frame.empty
@@ -153,7 +155,10 @@ def test_two_amounts_of_one_row_must_agree_and_either_may_be_absent() -> None:
         "minor": 4900,
     }
     assert [(reject.id, reject.row) for reject in intake.rejects] == [("apart", 4), ("none", 5)]
-    assert intake.rejects[0].reason == "amount must be the same money as amount_minor; found that the two disagree"
+    assert (
+        intake.rejects[0].reason
+        == "amount must be the same money as amount_minor; found that the two disagree"
+    )
     assert intake.rejects[1].reason == "amount is missing"
 
 
@@ -222,7 +227,11 @@ def test_one_unreadable_time_spoils_no_other() -> None:
         ("currency", "xyz", "currency must be a currency code of the provider's, such as usd; found 'xyz'"),
         ("status", None, "status is missing"),
         ("status", "Done", "found 'Done'"),
-        ("status", "succeeded", "status must be one of pending, done, pending_unknown, failed, cancelled; found"),
+        (
+            "status",
+            "succeeded",
+            "status must be one of pending, done, pending_unknown, failed, cancelled; found",
+        ),
         ("created_at", None, "created_at is missing"),
         ("updated_at", "soon", "updated_at must be"),
         ("first_sent_at", "2026-03-06T17:00:00", "first_sent_at must be"),
@@ -239,7 +248,12 @@ def test_a_malformed_intent_is_rejected_with_what_was_expected_and_found(
     assert len(intake.rejects) == 1
     reject = intake.rejects[0]
     assert reason in reject.reason
-    assert (reject.source, reject.row, reject.account, reject.names) == ("intents.csv", 2, "acct_1", ("re_9",))
+    assert (reject.source, reject.row, reject.account, reject.names) == (
+        "intents.csv",
+        2,
+        "acct_1",
+        ("re_9",),
+    )
     assert reject.id == (None if column == "key" else "k1")
 
 
@@ -247,8 +261,8 @@ def test_a_reject_names_everything_that_is_wrong_with_its_row() -> None:
     (reject,) = intents({"currency": None, "created_at": None, "amount_minor": -1}).rejects
 
     assert reject.reason == (
-        "currency is missing; created_at is missing; amount_minor must be a whole number of minor units from 0;"
-        " found a negative number"
+        "currency is missing; created_at is missing;"
+        " amount_minor must be a whole number of minor units from 0; found a negative number"
     )
 
 
@@ -260,7 +274,9 @@ def test_a_wrong_value_is_shown_cut_and_printable() -> None:
 
 
 def test_a_rejected_refund_tells_every_intent_key_it_names() -> None:
-    (reject,) = refunds({"amount_minor": -1, "intent_key": "k1", "request_key": "k2", "operator_key": "k1"}).rejects
+    (reject,) = refunds(
+        {"amount_minor": -1, "intent_key": "k1", "request_key": "k2", "operator_key": "k1"}
+    ).rejects
 
     assert (reject.id, reject.names) == ("re_1", ("k1", "k2"))
 
@@ -306,7 +322,9 @@ def test_a_refund_of_absent_or_unknown_status_is_kept(status: str | None) -> Non
         ({"system": "perhaps"}, []),
     ],
 )
-def test_a_system_refund_is_told_by_its_flag_or_its_reason(fields: dict[str, object], expected: list[bool]) -> None:
+def test_a_system_refund_is_told_by_its_flag_or_its_reason(
+    fields: dict[str, object], expected: list[bool]
+) -> None:
     assert refunds(fields).frame["system"].tolist() == expected
 
 

@@ -51,7 +51,9 @@ def test_major_units_become_minor_ones_exactly_or_not_at_all(
         (-5, "eur", "-0.05 EUR"),
     ],
 )
-def test_money_is_written_with_its_currencys_decimals(amount_minor: int, currency: str, expected: str) -> None:
+def test_money_is_written_with_its_currencys_decimals(
+    amount_minor: int, currency: str, expected: str
+) -> None:
     assert money.written(Money(amount_minor, currency)) == expected
 
 

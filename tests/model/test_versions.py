@@ -9,7 +9,12 @@ from tests.model.test_frames import intents, refunds
 
 
 def standing(intake: Intake, *columns: str) -> list[list[Any]]:
-    return intake.frame[list(columns)].astype(object).where(intake.frame[list(columns)].notna(), None).values.tolist()
+    return (
+        intake.frame[list(columns)]
+        .astype(object)
+        .where(intake.frame[list(columns)].notna(), None)
+        .values.tolist()
+    )
 
 
 def test_equal_rows_are_one_row_and_supersede_nothing() -> None:
@@ -56,7 +61,9 @@ def test_a_standing_version_takes_the_keys_it_lacks_and_keeps_its_own() -> None:
         {"status": "failed", "intent_key": None, "request_key": "r3"},
     )
 
-    assert standing(intake, "status", "intent_key", "request_key", "operator_key") == [["failed", "k2", "r3", "o1"]]
+    assert standing(intake, "status", "intent_key", "request_key", "operator_key") == [
+        ["failed", "k2", "r3", "o1"]
+    ]
     assert intake.superseded == 2
 
 
@@ -70,11 +77,16 @@ def test_a_standing_version_takes_the_keys_it_lacks_and_keeps_its_own() -> None:
         ({"created_at": "2026-03-06T17:00:02Z"}, "created_at"),
     ],
 )
-def test_versions_that_the_provider_cannot_have_made_are_all_rejected(fields: dict[str, object], column: str) -> None:
+def test_versions_that_the_provider_cannot_have_made_are_all_rejected(
+    fields: dict[str, object], column: str
+) -> None:
     intake = refunds({"id": "re_0"}, {"status": "pending", "intent_key": "k1"}, fields)
 
     assert standing(intake, "id") == [["re_0"]]
-    assert [(reject.row, reject.id, reject.names) for reject in intake.rejects] == [(2, "re_1", ("k1",)), (3, "re_1", ())]
+    assert [(reject.row, reject.id, reject.names) for reject in intake.rejects] == [
+        (2, "re_1", ("k1",)),
+        (3, "re_1", ()),
+    ]
     assert f"differ in {column}," in intake.rejects[0].reason
     assert intake.superseded == 0
 
@@ -110,7 +122,11 @@ def test_the_latest_version_of_an_intent_stands() -> None:
 
 def test_intent_versions_of_the_same_latest_moment_are_all_rejected() -> None:
     latest = {"updated_at": "2026-03-06T17:00:02Z"}
-    intake = intents({"status": "pending", "refund_id": "re_1"}, {"status": "done", **latest}, {"status": "failed", **latest})
+    intake = intents(
+        {"status": "pending", "refund_id": "re_1"},
+        {"status": "done", **latest},
+        {"status": "failed", **latest},
+    )
 
     assert intake.frame.empty
     assert [(reject.row, reject.names) for reject in intake.rejects] == [(1, ("re_1",)), (2, ()), (3, ())]
@@ -118,15 +134,23 @@ def test_intent_versions_of_the_same_latest_moment_are_all_rejected() -> None:
 
 
 def test_an_older_tie_does_not_matter() -> None:
-    intake = intents({"status": "pending"}, {"status": "failed"}, {"status": "done", "updated_at": "2026-03-06T17:00:02Z"})
+    intake = intents(
+        {"status": "pending"}, {"status": "failed"}, {"status": "done", "updated_at": "2026-03-06T17:00:02Z"}
+    )
 
     assert standing(intake, "status") == [["done"]]
     assert intake.superseded == 2
 
 
 def test_rows_keep_their_order_and_dtypes_beside_versions() -> None:
-    intake = refunds({"id": "re_1", "status": "pending"}, {"id": "re_2"}, {"id": "re_1"}, {"id": "re_3", "system": True})
+    intake = refunds(
+        {"id": "re_1", "status": "pending"}, {"id": "re_2"}, {"id": "re_1"}, {"id": "re_3", "system": True}
+    )
 
-    assert standing(intake, "id", "status") == [["re_2", "succeeded"], ["re_1", "succeeded"], ["re_3", "succeeded"]]
+    assert standing(intake, "id", "status") == [
+        ["re_2", "succeeded"],
+        ["re_1", "succeeded"],
+        ["re_3", "succeeded"],
+    ]
     pd.testing.assert_series_equal(intake.frame.dtypes, refunds({}).frame.dtypes)
     assert intake.frame.index.equals(pd.RangeIndex(3))
