@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from email.utils import formatdate
+
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recon.sandbox import control
 from recon.sandbox.counter import ProviderCounter
@@ -27,8 +31,28 @@ def build(room: Room) -> Starlette:
             Route("/", _to_slack),
             Route("/slack", SlackPage(room)),
             Route("/slack/{channel}", SlackPage(room)),
-        ]
+        ],
+        middleware=[Middleware(Dated, room=room)],
     )
+
+
+class Dated:
+    """An ASGI application that dates every answer of another one in sandbox time."""
+
+    def __init__(self, app: ASGIApp, room: Room) -> None:
+        self._app = app
+        self._room = room
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+
+        async def send_dated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                date = formatdate(self._room.world.clock.now(), usegmt=True).encode()
+                message = {**message, "headers": [*message.get("headers", ()), (b"date", date)]}
+            await send(message)
+
+        await self._app(scope, receive, send_dated)
 
 
 def _to_slack(_request: Request) -> RedirectResponse:

@@ -57,6 +57,7 @@ class Sandbox:
             log_level="critical",
             access_log=False,
             server_header=False,
+            date_header=False,  # The real time; app.py dates answers in sandbox time.
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)

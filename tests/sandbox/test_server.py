@@ -108,3 +108,14 @@ def test_a_request_body_has_a_limit(sandbox: Street) -> None:
         requests.post(f"{sandbox.url}/v1/refunds", data=b"a" * 1_000_001, auth=("sk_test_x", ""), timeout=5)
 
     assert sandbox.requests() == []
+
+
+def test_every_answer_is_dated_in_sandbox_time(sandbox: Street) -> None:
+    sandbox.set_time("2026-03-06T17:00:00Z")
+
+    answers = [
+        requests.get(f"{sandbox.url}{path}", auth=("sk_test_x", ""), timeout=5)
+        for path in ("/v1/account", "/api/auth.test", "/slack", "/_sandbox/clock")
+    ]
+
+    assert [answer.headers["date"][:22] for answer in answers] == ["Fri, 06 Mar 2026 17:00"] * 4
