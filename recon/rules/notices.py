@@ -8,6 +8,7 @@ gives the same notices: their keys come from cases and versions, not from clocks
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
 from urllib.parse import urlencode
@@ -19,11 +20,12 @@ from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Message, Notice
 from recon.model.records.queues import WAITING
 from recon.model.records.results import Money
-from recon.model.records.runs import AccountReading
+from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import (
     AccountId,
     Action,
     CaseId,
+    CaseState,
     Certainty,
     Kind,
     NoticeState,
@@ -117,6 +119,21 @@ def compose(
         some = members[0] if members else touched[key]
         notices += _thread(key, some, members, news.get(key, ()), known=key in threads, manner=manner)
     return tuple(notices)
+
+
+def kept_back(cases: Iterable[Case], runs: Iterable[Run], read: Collection[AccountId]) -> tuple[Case, ...]:
+    """Return the open cases that runs, newest first, kept back, of accounts that are now read completely."""
+    since: dict[AccountId, datetime] = {}
+    whole: set[AccountId] = set()
+    for run in runs:
+        whole |= {each.account for each in run.accounts if each.complete}
+        since |= dict.fromkeys(set(read) - whole, run.started_at)
+    return tuple(
+        case
+        for case in cases
+        if case.state is CaseState.OPEN and case.mismatch.kind in RESTS_ON_ABSENCE
+        if case.account in since and case.updated_at >= since[case.account]
+    )
 
 
 def incomplete(

@@ -57,7 +57,8 @@ def copy(database: Database, lease: Lease, mapping: IntentsMapping | None) -> Co
         former = compared[compared["side"] == "right_only"]
         taken = _taken(connection, fresh)
         names = pd.MultiIndex.from_frame(fresh[["account", "key"]])
-        fresh = fresh[[name not in taken for name in names]]
+        # A list of no booleans would choose no columns.
+        fresh = fresh[pd.Series([name not in taken for name in names], fresh.index, dtype=bool)]
         gone = former[~pd.MultiIndex.from_frame(former[["account", "key"]]).isin(names)]
         _remove(connection, gone)
         upsert(connection, tables.intents, [row | {"mapped": True} for row in _records(fresh)])
