@@ -1,0 +1,147 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from recon.doors.store import cases, outbox
+from recon.doors.store.cases import Saving
+from recon.doors.store.engines import Database
+from recon.model.records.notices import Notice, Thread
+from recon.model.records.words import NoticeState
+from tests.builders import NOON
+from tests.doors.store.books import a_lease, a_notice, a_run
+
+CLAIM = timedelta(seconds=60)
+SECOND = timedelta(seconds=1)
+
+
+def fill(database: Database, *notices: Notice, threads: tuple[Thread, ...] = ()) -> None:
+    cases.save_run(database, a_lease(database), Saving(a_run(), notices=notices, threads=threads))
+
+
+def numbered(number: int, **changes: object) -> Notice:
+    return a_notice(dedupe_key=f"news_{number}", delivery_id=f"delivery_{number}", **changes)
+
+
+def claim(
+    database: Database, sender: str = "ada", *, late: timedelta = timedelta(0), limit: int = 10
+) -> tuple[Notice, ...]:
+    return outbox.claim(database, sender, now=NOON + late, claim=CLAIM, limit=limit)
+
+
+def test_a_claimed_notice_is_sending_and_nobody_elses(database: Database) -> None:
+    fill(database, a_notice())
+
+    mine = claim(database)
+
+    held = a_notice(id=1, attempts=1, claimed_by="ada", claimed_until=NOON + CLAIM, first_sent_at=NOON)
+    assert mine == (held,)
+    assert outbox.recent(database, 5) == (replace(held, state=NoticeState.SENDING),)
+    assert claim(database, "bob", late=CLAIM - SECOND) == ()
+
+
+def test_a_lapsed_claim_is_unknown_and_its_first_send_stands(database: Database) -> None:
+    fill(database, a_notice())
+    claim(database)
+
+    (again,) = claim(database, "bob", late=CLAIM)
+
+    assert (again.state, again.attempts, again.claimed_by) == (NoticeState.UNKNOWN, 1, "bob")
+    assert again.first_sent_at == NOON
+
+
+def test_an_unknown_notice_comes_back_unknown_when_its_time_has_come(database: Database) -> None:
+    fill(database, a_notice())
+    (mine,) = claim(database)
+    unknown = replace(mine, state=NoticeState.UNKNOWN, next_at=NOON + 2 * CLAIM, error="timeout")
+    assert outbox.record(database, unknown, sender="ada")
+
+    assert claim(database, late=2 * CLAIM - SECOND) == ()
+    (again,) = claim(database, late=2 * CLAIM)
+
+    assert (again.state, again.attempts, again.error) == (NoticeState.UNKNOWN, 1, "timeout")
+
+
+def test_notices_are_claimed_oldest_first_up_to_the_limit(database: Database) -> None:
+    fill(
+        database,
+        numbered(1, next_at=NOON - SECOND),
+        numbered(2, next_at=NOON + SECOND),
+        numbered(3, next_at=NOON - 2 * SECOND),
+        numbered(4, next_at=NOON - SECOND),
+    )
+
+    assert [notice.dedupe_key for notice in claim(database, limit=2)] == ["news_3", "news_1"]
+    assert [notice.dedupe_key for notice in claim(database)] == ["news_4"]
+
+
+def test_many_senders_claim_each_notice_once(database: Database) -> None:
+    fill(database, *(numbered(number) for number in range(20)))
+
+    with ThreadPoolExecutor(6) as threads:
+        claims = threads.map(lambda sender: claim(database, sender, limit=5), [f"s{n}" for n in range(12)])
+    found = sorted(notice.dedupe_key for claimed in claims for notice in claimed)
+
+    assert found == sorted(f"news_{number}" for number in range(20))
+
+
+def test_what_became_of_a_root_is_its_threads_place(database: Database) -> None:
+    fill(database, a_notice(), threads=(Thread("thread_1", "#payments"), Thread("other", "#other")))
+    (mine,) = claim(database)
+    sent = replace(mine, state=NoticeState.SENT, sent_at=NOON, channel="C1", ts="1.2")
+
+    assert outbox.record(database, sent, sender="ada")
+
+    assert outbox.recent(database, 1) == (replace(sent, claimed_by=None, claimed_until=None),)
+    assert outbox.threads(database, ["thread_1", "other", "unknown"]) == {
+        "thread_1": Thread("thread_1", "#payments", "C1", "1.2"),
+        "other": Thread("other", "#other"),
+    }
+    assert claim(database, late=2 * CLAIM) == ()
+
+
+@pytest.mark.parametrize("verb", ["reply", "edit"])
+def test_a_reply_or_an_edit_moves_no_root(database: Database, verb: str) -> None:
+    fill(database, a_notice(verb=verb))
+    outbox.save_root(database, "thread_1", channel="C1", root_ts="1.2")
+    (mine,) = claim(database)
+
+    outbox.record(database, replace(mine, state=NoticeState.SENT, channel="C1", ts="3.4"), sender="ada")
+
+    assert outbox.threads(database, ["thread_1"])["thread_1"].root_ts == "1.2"
+
+
+def test_a_result_of_a_claim_that_was_lost_is_not_recorded(database: Database) -> None:
+    fill(database, a_notice())
+    (mine,) = claim(database)
+    claim(database, "bob", late=CLAIM)
+
+    sent = replace(mine, state=NoticeState.SENT, channel="C1", ts="1.2")
+
+    assert not outbox.record(database, sent, sender="ada")
+    assert outbox.recent(database, 1)[0].state is NoticeState.SENDING
+    assert outbox.threads(database, ["thread_1"])["thread_1"].root_ts is None
+
+
+def test_a_result_is_recorded_once(database: Database) -> None:
+    fill(database, a_notice())
+    (mine,) = claim(database)
+    assert outbox.record(database, replace(mine, state=NoticeState.SENT), sender="ada")
+
+    assert not outbox.record(database, replace(mine, state=NoticeState.UNKNOWN), sender="ada")
+    assert outbox.recent(database, 1)[0].state is NoticeState.SENT
+
+
+def test_what_is_not_delivered_is_counted_by_state(database: Database) -> None:
+    fill(database, *(numbered(number) for number in range(4)))
+    sent, refused, _ = claim(database, limit=3)
+    outbox.record(database, replace(sent, state=NoticeState.SENT), sender="ada")
+    outbox.record(database, replace(refused, state=NoticeState.UNDELIVERABLE), sender="ada")
+
+    assert outbox.undelivered(database) == {
+        NoticeState.WAITING: 1,
+        NoticeState.SENDING: 1,
+        NoticeState.UNKNOWN: 0,
+        NoticeState.UNDELIVERABLE: 1,
+    }

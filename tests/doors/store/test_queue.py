@@ -1,0 +1,132 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from recon.doors.store import cases, queue
+from recon.doors.store.cases import Saving
+from recon.doors.store.engines import Database
+from recon.model.records.cases import Case
+from recon.model.records.queues import QueueFilters, QueueSummary
+from recon.model.records.results import Money
+from recon.model.records.words import AccountId, CaseState, Kind, RefundId, Severity, Subject
+from tests.builders import NOON, a_case, a_mismatch, an_owner
+from tests.doors.store.books import a_lease, a_run, opened
+
+CRITICAL = replace(a_case(a_mismatch(subject=Subject("intent:critical"))), severity=Severity.CRITICAL)
+NEW = a_case(a_mismatch(subject=Subject("intent:new")), opened_at=NOON + timedelta(hours=2))
+OLD = a_case(
+    a_mismatch(
+        subject=Subject("refund:re_old"),
+        kind=Kind.ORPHAN,
+        account=AccountId("acct_2"),
+        intent_key=None,
+        order_id="order_old",
+        customer_id="cus_old",
+        payment="pi_old",
+        refund_ids=(RefundId("re_old"),),
+        at_risk=Money(2**53 + 1, "jpy"),
+    ),
+    opened_at=NOON,
+    owner=None,
+    state=CaseState.ACKNOWLEDGED,
+)
+LOW = a_case(
+    a_mismatch(subject=Subject("intent:low"), at_risk=Money(0, "eur")),
+    severity=Severity.LOW,
+    owner=an_owner(name="Ada"),
+)
+CLEARED = a_case(a_mismatch(subject=Subject("intent:cleared")), state=CaseState.CLEARED)
+EVERYTHING = (LOW, NEW, CLEARED, CRITICAL, OLD)
+
+
+def fill(database: Database, *books: Case) -> None:
+    cases.save_run(database, a_lease(database), Saving(a_run(), changes=tuple(map(opened, books))))
+
+
+def test_the_queue_is_worst_first_then_newest(database: Database) -> None:
+    fill(database, *EVERYTHING)
+
+    page = queue.page(database)
+
+    assert page.cases == (CRITICAL, NEW, OLD, LOW)
+    assert page.next is None
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+def test_pages_follow_each_other_without_a_gap_or_a_repeat(database: Database, limit: int) -> None:
+    # Equal severities and times: only the id tells these apart.
+    books = tuple(a_case(a_mismatch(subject=Subject(f"intent:{number}"))) for number in range(7))
+    fill(database, *books)
+
+    found: list[Case] = []
+    page = queue.page(database, limit=limit)
+    found += page.cases
+    while page.next is not None:
+        page = queue.page(database, after=page.next, limit=limit)
+        assert page.cases
+        found += page.cases
+
+    assert found == sorted(books, key=lambda case: case.id, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "filters, found",
+    [
+        (QueueFilters(states=()), {CRITICAL, NEW, OLD, LOW, CLEARED}),
+        (QueueFilters(states=(CaseState.CLEARED,)), {CLEARED}),
+        (QueueFilters(states=(CaseState.ACKNOWLEDGED,)), {OLD}),
+        (QueueFilters(states=(CaseState.OPEN, CaseState.CLEARED)), {CRITICAL, NEW, LOW, CLEARED}),
+        (QueueFilters(kinds=(Kind.ORPHAN, Kind.MISSING)), {OLD}),
+        (QueueFilters(severities=(Severity.LOW, Severity.CRITICAL)), {CRITICAL, LOW}),
+        (QueueFilters(owners=("Ada",)), {LOW}),
+        (QueueFilters(owners=("",)), {OLD}),
+        (QueueFilters(owners=("", "Ada")), {LOW, OLD}),
+        (QueueFilters(accounts=(AccountId("acct_2"),)), {OLD}),
+        (QueueFilters(kinds=(Kind.DUPLICATE,), owners=("Ada",)), {LOW}),
+        (QueueFilters(search=LOW.id), {LOW}),
+        (QueueFilters(search="order_old"), {OLD}),
+        (QueueFilters(search="cus_old"), {OLD}),
+        (QueueFilters(search="pi_old"), {OLD}),
+        (QueueFilters(search="re_old"), {OLD}),
+        (QueueFilters(search="critical"), {CRITICAL}),
+        (QueueFilters(search="refund_order:8812"), {CRITICAL, NEW, LOW}),
+        (QueueFilters(search="%"), set()),
+    ],
+)
+def test_filters_narrow_the_queue(database: Database, filters: QueueFilters, found: set[Case]) -> None:
+    fill(database, *EVERYTHING)
+
+    assert {case.id for case in queue.page(database, filters).cases} == {case.id for case in found}
+
+
+def test_the_summary_counts_what_waits(database: Database) -> None:
+    fill(database, *EVERYTHING)
+
+    assert queue.summary(database) == QueueSummary(
+        waiting=4,
+        kinds=dict.fromkeys(Kind, 0) | {Kind.DUPLICATE: 3, Kind.ORPHAN: 1},
+        severities={Severity.CRITICAL: 1, Severity.HIGH: 2, Severity.MEDIUM: 0, Severity.LOW: 1},
+        owners={"": 1, "Ada": 1, "Payments on call": 2},
+        at_risk={"jpy": 2**53 + 1, "usd": 9800},
+        oldest_opened_at=NOON,
+    )
+
+
+def test_an_empty_queue_has_a_summary_too(database: Database) -> None:
+    summary = queue.summary(database)
+
+    assert (summary.waiting, summary.at_risk, summary.oldest_opened_at) == (0, {}, None)
+    assert queue.page(database).cases == ()
+
+
+def test_the_first_page_reads_no_more_than_it_shows(database: Database) -> None:
+    if database.dialect != "sqlite":
+        pytest.skip("PostgreSQL chooses by the size of the table")
+    with database.read() as connection:
+        plan = connection.exec_driver_sql(
+            "EXPLAIN QUERY PLAN SELECT * FROM cases "
+            "WHERE waiting = 1 AND (rank, opened_at, id) < (2, 5, 'C') ORDER BY rank DESC, opened_at DESC, id DESC LIMIT 51"
+        ).all()
+
+    assert ["USING INDEX ix_cases_waiting_rank_opened_at_id" in row[3] for row in plan] == [True]
