@@ -158,8 +158,8 @@ def _bytes(path: Path) -> bytes:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from None
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise UnusableInput(
-            f"{path} is empty, which may be an export that failed: where there is truly nothing, write a header"
-            " line into a .csv, or [] into a .json."
+            f"{path} is empty, which may be an export that failed: where there is truly nothing, write a"
+            " header line into a .csv, or [] into a .json."
         )
     return content
 

@@ -160,8 +160,8 @@ def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened
     else:
         number = len(opened.rows) + len(opened.refusals) + 1
         opened.refusals[number] = Refusal(
-            "expected refunds, found a charge without its refunds, which may tell that money went back but not"
-            " by which of them; export refunds or refund.* events, or expand the charge's refunds",
+            "expected refunds, found a charge without its refunds, which may tell that money went back but"
+            " not by which of them; export refunds or refund.* events, or expand the charge's refunds",
             _id_text(charge),
         )
 

@@ -7,7 +7,9 @@ row shows for it.
 
 from collections.abc import Hashable, Iterable, Mapping
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, RefundStatus
@@ -24,6 +26,10 @@ _RANK = {
 _UNKNOWN_RANK = -1
 _KEYS = ["intent_key", "request_key", "operator_key"]
 _PAYMENT = ["payment_intent", "charge"]
+
+_ODD = np.uint64(
+    0x9E3779B97F4A7C15
+)  # 2**64 over the golden ratio: a multiplication by it spreads bits widely.
 
 Settled = tuple[pd.DataFrame, tuple[Reject, ...], int]
 
@@ -66,10 +72,34 @@ def settled_intents(table: Table, rejects: list[Reject], *, source: str) -> Sett
 
 def _repeated(frame: pd.DataFrame, key: str) -> pd.Series | None:
     """Return which rows share account and key with another; None where none do."""
-    if frame[key].is_unique:
+    if _surely_unique(frame[key]) or frame[key].is_unique:
         return None
     mask = frame.duplicated([key, "account"], keep=False)
     return mask if mask.any() else None
+
+
+def _surely_unique(column: pd.Series) -> bool:
+    """Return True where texts of one length, as the provider's ids are, all hash differently; else False.
+
+    Four times as quick as telling for sure, which is left to pandas where this cannot tell.
+    """
+    texts = pa.array(column, type=pa.large_string())
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    if len(texts) == 0 or texts.null_count or texts.buffers()[2] is None:
+        return False
+    starts = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    width = int(starts[1] - starts[0])
+    if width == 0 or not (np.diff(starts) == width).all():
+        return False
+    letters = np.frombuffer(texts.buffers()[2], np.uint8)[starts[0] : starts[-1]].reshape(len(texts), width)
+    padded = np.zeros((len(texts), -(-width // 8) * 8), np.uint8)
+    padded[:, :width] = letters
+    hashes = np.zeros(len(texts), np.uint64)
+    for word in padded.view(np.uint64).T:
+        hashes = (hashes ^ word) * _ODD
+        hashes ^= hashes >> np.uint64(32)
+    hashes.sort()
+    return bool((hashes[1:] != hashes[:-1]).all())
 
 
 def _distinct(table: Table, repeated: pd.Series, key: str) -> pd.DataFrame:

@@ -154,3 +154,14 @@ def test_rows_keep_their_order_and_dtypes_beside_versions() -> None:
     ]
     pd.testing.assert_series_equal(intake.frame.dtypes, refunds({}).frame.dtypes)
     assert intake.frame.index.equals(pd.RangeIndex(3))
+
+
+@pytest.mark.parametrize("names", ["re_{:06d}", "re_{}", "{:06d}é", "{:016d}", "{:01000d}"])
+def test_one_repeated_id_among_many_is_found(names: str) -> None:
+    ids = [names.format(number) for number in range(300)]
+
+    alone = refunds(*({"id": name} for name in ids))
+    repeated = refunds(*({"id": name} for name in ids), {"id": ids[123], "status": "failed"})
+
+    assert (len(alone.frame), alone.superseded) == (300, 0)
+    assert (len(repeated.frame), repeated.superseded) == (300, 1)
