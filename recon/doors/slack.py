@@ -9,6 +9,7 @@ import logging
 import re
 import socket
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.error import URLError
@@ -71,15 +72,13 @@ _FOR_GOOD = frozenset(
         "no_text",
         "not_in_channel",
         "restricted_action",
-        "thread_not_found",
         "user_disabled",
         "user_not_found",
     }
 )
-# An edit's way to say that a new message is needed.
-_GONE = frozenset(
-    {"cant_update_message", "edit_window_closed", "is_inactive", "message_not_found", "channel_not_found"}
-)
+# The message to edit, or to reply to, is not there or not ours to change: a new one is needed.
+_GONE = frozenset({"cant_update_message", "edit_window_closed", "is_inactive", "message_not_found"})
+_NO_THREAD = frozenset({"cannot_reply_to_message", "thread_not_found"})
 
 
 class Slack:
@@ -112,11 +111,14 @@ class Slack:
     def post(
         self, message: Message, *, delivery_id: str, channel: str, thread_ts: str | None = None
     ) -> Delivered | NotSent | Unknown:
-        """Post a message once, into a thread where one is given; its metadata carries the delivery id."""
+        """Post a message once, into a thread where one is given, with the delivery id in its metadata.
+
+        NotSent with gone where that thread is not there.
+        """
         flaw = _flaw(message)
         if flaw is not None:
             return NotSent(flaw, permanent=True)
-        return _sent(
+        outcome = _sent(
             lambda: self._client.chat_postMessage(
                 channel=channel,
                 text=message.text,
@@ -127,6 +129,7 @@ class Slack:
                 unfurl_media=False,
             )
         )
+        return _gone(outcome, _NO_THREAD)
 
     def edit(
         self, message: Message, *, delivery_id: str, channel: str, ts: str
@@ -146,9 +149,7 @@ class Slack:
         )
         if isinstance(outcome, Unknown):
             return Unknown(outcome.reason, repeatable=True)
-        if isinstance(outcome, NotSent) and outcome.reason.removeprefix(_SAID) in _GONE:
-            return NotSent(outcome.reason, gone=True)
-        return outcome
+        return _gone(outcome, _GONE)
 
     def find(self, delivery_id: str, *, channel: str, thread_ts: str | None, oldest: datetime) -> Finding:
         """Return where our own message with that delivery id is, having read everything since oldest.
@@ -232,6 +233,12 @@ def _failure(error: Exception) -> NotSent | Unknown:
     if cause is not error and isinstance(cause, socket.gaierror | ConnectionRefusedError):
         return NotSent(f"Slack was not reached ({type(cause).__name__}).", counted=False)
     return Unknown(f"No usable answer from Slack ({type(cause).__name__}).")
+
+
+def _gone(outcome: Delivered | NotSent | Unknown, words: frozenset[str]) -> Delivered | NotSent | Unknown:
+    if isinstance(outcome, NotSent) and outcome.reason.removeprefix(_SAID) in words:
+        return replace(outcome, gone=True)
+    return outcome
 
 
 def _refusal(error: SlackApiError) -> NotSent | Unknown:

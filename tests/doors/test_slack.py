@@ -181,6 +181,14 @@ def test_an_edit_says_when_a_new_root_is_needed(code: str) -> None:
     assert outcome == NotSent(f"Slack said {code}", gone=True)
 
 
+@pytest.mark.parametrize("code", ["thread_not_found", "cannot_reply_to_message"])
+def test_a_reply_says_when_its_thread_is_gone(code: str) -> None:
+    with wire(answers("200 OK", json.dumps({"ok": False, "error": code}))) as served:
+        outcome = slack(served.url + "/").post(HELLO, delivery_id="d1", channel="C1", thread_ts="1.2")
+
+    assert outcome == NotSent(f"Slack said {code}", gone=True)
+
+
 def test_an_unknown_edit_may_be_repeated() -> None:
     with wire(closes) as served:
         outcome = slack(served.url + "/").edit(HELLO, delivery_id="d1", channel="C1", ts="1.2")

@@ -109,6 +109,27 @@ def threads(database: Database, keys: Iterable[str]) -> Mapping[str, Thread]:
     return {row.key: Thread(row.key, row.target, row.channel, row.root_ts) for row in rows}
 
 
+def place(database: Database, target: str) -> str | None:
+    """Return the channel that Slack named for a target in an earlier answer; None before the first."""
+    query = select(threads_table.c.channel).where(
+        threads_table.c.target == target, threads_table.c.channel.is_not(None)
+    )
+    with database.read() as connection:
+        return connection.scalar(query.limit(1))
+
+
+def outdated(database: Database, notice: Notice) -> bool:
+    """Return whether a later notice shows how this one's thread stands."""
+    later = select(notices.c.id).where(
+        notices.c.thread_key == notice.thread_key,
+        notices.c.id > notice.id,
+        notices.c.verb != "reply",
+        notices.c.state != NoticeState.UNDELIVERABLE,
+    )
+    with database.read() as connection:
+        return connection.scalar(later.limit(1)) is not None
+
+
 def undelivered(database: Database) -> Mapping[NoticeState, int]:
     """Return how many notices are in each state but sent; zeros too."""
     counting = (

@@ -21,7 +21,7 @@ class NotSent:
     reason: for people, without secrets. retry_after_seconds: what Slack asked for, None when it did not.
     permanent: the same again would be refused again. counted: it says something of this message, so that it
     counts towards the limit of attempts; False when nothing could be sent, as while Slack is not reachable.
-    gone: the message to be edited is not there any more, or may not be edited.
+    gone: the message to edit or to reply to is not there, or may not be edited.
     """
 
     reason: str
