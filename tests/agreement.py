@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from tests import reference
+from tests.drawer import Row
 from tests.product import product_diff
-from tests.worlds import Row, World
+from tests.worlds import World
 
-Document = dict[str, object]
+Document = dict[str, Any]
 
 
 def by_reference(world: World) -> Document:

@@ -78,6 +78,10 @@ class Drawer:
         step = self.random.choice(steps) * self.random.choice((1, -1))
         return self.kept(self.random.choice(self.pool) + step + self.edge())
 
+    def limit(self) -> datetime:
+        """From when a side was read: about when one of the rows was made."""
+        return self.random.choice(self.pool) + self.edge()
+
     def moment(self, *names: str) -> datetime:
         """A time on the edge of one of these graces, near another row's, or some hours ago."""
         if self.chance(0.4):
@@ -215,8 +219,8 @@ class Drawer:
     def names(self, intent: Row | None) -> Row:
         """The keys a refund carries: that intent's, another's, or nobody's."""
         names: Row = {}
-        for name, share in (("intent_key", 0.4), ("request_key", 0.15), ("operator_key", 0.08)):
-            if self.chance(0.85 if self.calm and name == "intent_key" else share):
+        for name, share in (("intent_key", 0.4), ("request_key", 0.22), ("operator_key", 0.08)):
+            if self.chance(0.75 if self.calm and name == "intent_key" else share):
                 own = intent is not None and self.chance(0.95 if self.calm else 0.8)
                 names[name] = (
                     intent["key"] if own and intent is not None else self.random.choice((*KEYS, "k9"))

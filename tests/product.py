@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from recon.doors import files
 from recon.model import frames
 from recon.model.records.results import Coverage, Policy, Reading
 from recon.rules import linking, reports
-from recon.rules.mismatches import finding as mismatches
+from recon.rules.mismatches import finding
 
 Row = Mapping[str, object]
 INTENT_COLUMNS = (
@@ -35,7 +36,7 @@ def product_diff(
     incomplete: frozenset[str] = frozenset(),
     refunds_from: datetime | None = None,
     intents_from: datetime | None = None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The result of the product's diff as its JSON document; rejects say which side they are of."""
     intents = frames.intents(table(intents_rows, INTENT_COLUMNS), source="intents")
     if any("object" in row for row in refunds_rows):
@@ -43,15 +44,14 @@ def product_diff(
     else:
         refunds = frames.refunds(table(refunds_rows, REFUND_COLUMNS), source="refunds")
     coverage = Coverage(
-        default_refunds=Reading(
-            from_at=refunds_from, complete="refunds" not in incomplete and not refunds.cut
-        ),
+        default_refunds=Reading(from_at=refunds_from, complete="refunds" not in incomplete),
         default_intents=Reading(from_at=intents_from, complete="intents" not in incomplete),
     )
-    rules = replace(Policy(), **(policy or {}))
+    changed: dict[str, Any] = dict(policy or {})
+    rules = replace(Policy(), **changed)
     links = linking.link(intents.frame, refunds.frame, rules)
-    result = mismatches.find(intents, refunds, links, policy=rules, coverage=coverage, as_of=as_of)
-    document = reports.as_json(result)
+    result = finding.find(intents, refunds, links, policy=rules, coverage=coverage, as_of=as_of)
+    document: dict[str, Any] = reports.as_json(result)
     for reject in document["rejected"]:
         reject["source"] = Path(reject["source"]).stem
     return document

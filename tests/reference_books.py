@@ -55,11 +55,14 @@ def read(intents: Sequence[Row], refunds: Sequence[Row]) -> Books:
     flat, cut = unpack(refunds)
     rejects: list[Reject] = []
     read_refunds = readable(flat, "refunds", refund_of, rejects)
+    read_intents = readable(intents, "intents", intent_of, rejects)
     payment_of = payments_of_charges(read_refunds)
     mapped_refunds = [replace(r, payment=payment_of(r.account, r.own_payment)) for r in read_refunds]
-    read_intents = readable(intents, "intents", intent_of, rejects)
-    mapped_intents = [replace(i, payment=payment_of(i.account, i.payment)) for i in read_intents]
     standing_refunds, older_refunds = fold_refunds(mapped_refunds, rejects)
+    out = {(reject.account, reject.id, reject.row) for reject in rejects if reject.source == "refunds"}
+    payment_of = payments_of_charges(r for r in read_refunds if (*r.me, r.row) not in out)
+    standing_refunds = [replace(r, payment=payment_of(r.account, r.own_payment)) for r in standing_refunds]
+    mapped_intents = [replace(i, payment=payment_of(i.account, i.payment)) for i in read_intents]
     standing_intents, older_intents = fold_intents(mapped_intents, rejects)
     return Books(
         intents=standing_intents,

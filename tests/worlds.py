@@ -19,6 +19,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from tests.drawer import AS_OF, GRACES, IDS, KEYS, SIZES, Drawer, Row
+from tests.motifs import motif
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,15 @@ def draw(random: Random) -> World:
     keys = random.sample(KEYS, random.choice(SIZES))
     ids = random.sample(IDS, random.choice(SIZES))
     intents = [drawer.intent(key) for key in keys]
-    refunds = [drawer.refund(name, partner(drawer, intents, place)) for place, name in enumerate(ids)]
+    refunds = []
+    for place, name in enumerate(ids):
+        intent = partner(drawer, intents, place)
+        refunds.append(drawer.refund(name, intent))
+        if intent is not None and drawer.chance(0.2):
+            intent["refund_id"] = name
+    if drawer.chance(0.35):
+        more_intents, more_refunds = motif(drawer)
+        intents, refunds = intents[:4] + more_intents, refunds[:4] + more_refunds
     intents = [r for i in intents for r in drawer.spoil(i, drawer.intent_version, drawer.bad_intent)]
     refunds = [r for f in refunds for r in drawer.spoil(f, drawer.refund_version, drawer.bad_refund)]
     random.shuffle(intents)
@@ -79,8 +88,8 @@ def draw(random: Random) -> World:
         refunds=tuple(drawer.pages([drawer.as_object(row) for row in refunds]) if paged else refunds),
         policy=policy,
         incomplete=frozenset(side for side in ("intents", "refunds") if random.random() < 0.06),
-        refunds_from=drawer.near() if random.random() < 0.12 else None,
-        intents_from=drawer.near() if random.random() < 0.12 else None,
+        refunds_from=drawer.limit() if random.random() < 0.12 else None,
+        intents_from=drawer.limit() if random.random() < 0.12 else None,
     )
 
 

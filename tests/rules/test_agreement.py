@@ -7,7 +7,7 @@ from tests.agreement import differences, smaller
 from tests.worlds import World, worlds
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(worlds())
 def test_the_diff_agrees_with_the_slow_reading(world: World) -> None:
     if differences(world):

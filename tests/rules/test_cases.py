@@ -2,13 +2,14 @@
 
 import json
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from recon.cli.main import main
 
+from recon.cli.main import main
 from tests import reference
 
 FOLDER = Path(__file__).parent.parent / "cases"
@@ -46,6 +47,15 @@ def exit_code(expect: Case) -> int:
     return 1 if expect["mismatches"] else 0
 
 
+def code_of(command: Callable[[], None]) -> int:
+    """How the command ends, as its process would."""
+    try:
+        command()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_slow_reading_gives_the_known_answer(name: str) -> None:
     case = CASES[name]
@@ -68,8 +78,7 @@ def test_recon_diff_gives_the_known_answer(
     if "incomplete" in case["expect"]:
         options += ["--incomplete", case["expect"]["incomplete"]]
     monkeypatch.setattr(sys, "argv", ["recon", "diff", *files, *options])
-    with pytest.raises(SystemExit) as end:
-        sys.exit(main())
+    ended = code_of(main)
 
     hold(case["expect"], json.loads(capsys.readouterr().out))
-    assert (end.value.code or 0) == exit_code(case["expect"])
+    assert ended == exit_code(case["expect"])

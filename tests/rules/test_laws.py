@@ -5,22 +5,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import reference_world
-from tests.agreement import by_product, comparable
+from tests.agreement import Document, by_product, comparable
 from tests.drawer import MICROSECOND, Row
 from tests.reference import world_of
 from tests.worlds import World, worlds
 
-Document = dict[str, Any]
 MADE_OF_REFUNDS = ("duplicate", "currency_mismatch", "status_mismatch", "overdue", "orphan")
 
 law: Callable[[Callable[..., None]], Callable[..., None]] = settings(
-    max_examples=80, deadline=None, derandomize=True
+    max_examples=40, deadline=None, derandomize=True
 )
 
 
