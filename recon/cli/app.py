@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import diff
+from recon.cli import dashboard, db, diff, sandbox
 
 app = typer.Typer(
     name="recon",
@@ -31,7 +31,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def recon(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, metavar="", help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Every refund sent once, accounted for, and owned when it is not."""
@@ -39,3 +42,7 @@ def recon(
 
 
 app.command("diff")(diff.diff)
+app.command("dashboard")(dashboard.dashboard)
+app.add_typer(db.app)
+app.command("sandbox")(sandbox.sandbox)
+app.command("run")(run.run)

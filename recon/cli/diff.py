@@ -33,44 +33,59 @@ class Side(StrEnum):
     INTENTS = "intents"
 
 
+IntentsFile = Annotated[
+    Path, typer.Argument(metavar="INTENTS", help="What you meant to refund: .csv, .json, .jsonl or .parquet.")
+]
+RefundsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="REFUNDS", help="What the provider did: flat rows, or its own objects, list pages and events."
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(metavar="ISO", help="Judge at this time, with its zone; else at the latest in the files."),
+]
+HowWritten = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+Output = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the report to this file, whole or not at all.")
+]
+Columns = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="MAP.toml", help="Tables intents and refunds, with our_name = 'their column' in each."
+    ),
+]
+Incomplete = Annotated[
+    list[Side] | None,
+    typer.Option(metavar="refunds|intents", help="That file is only a part; may be said of both."),
+]
+RefundsFrom = Annotated[
+    str | None,
+    typer.Option(metavar="ISO", help="The refunds file holds what was created since, not before."),
+]
+IntentsFrom = Annotated[
+    str | None,
+    typer.Option(metavar="ISO", help="The intents file holds what was created since, not before."),
+]
+
+
 def diff(
-    intents: Annotated[
-        Path, typer.Argument(help="What you meant to refund: .csv, .json, .jsonl or .parquet.")
-    ],
-    refunds: Annotated[
-        Path,
-        typer.Argument(help="What the provider did: flat rows, or its own objects, list pages and events."),
-    ],
+    intents: IntentsFile,
+    refunds: RefundsFile,
     *,
-    as_of: Annotated[
-        str | None,
-        typer.Option(help="Judge at this time, ISO 8601 with a zone; else at the latest time in the files."),
-    ] = None,
-    format_: Annotated[Format, typer.Option("--format", help="How to write the result.")] = Format.TABLE,
-    output: Annotated[
-        Path | None, typer.Option(help="Write the report to this file, whole or not at all.")
-    ] = None,
-    columns: Annotated[
-        Path | None,
-        typer.Option(help="A TOML file: [intents] and [refunds], each our_name = 'their column'."),
-    ] = None,
-    incomplete: Annotated[
-        list[Side] | None,
-        typer.Option(help="This file is only a part of what there is. May be said for both."),
-    ] = None,
-    refunds_from: Annotated[
-        str | None,
-        typer.Option(help="The refunds file holds everything created since this time, nothing before."),
-    ] = None,
-    intents_from: Annotated[
-        str | None,
-        typer.Option(help="The intents file holds everything created since this time, nothing before."),
-    ] = None,
+    as_of: AsOf = None,
+    format_: HowWritten = Format.TABLE,
+    output: Output = None,
+    columns: Columns = None,
+    incomplete: Incomplete = None,
+    refunds_from: RefundsFrom = None,
+    intents_from: IntentsFrom = None,
 ) -> None:
     """Compare intents with refunds from two files, and say what disagrees.
 
-    Exit 0: they agree. 1: there are mismatches. 3: rows were rejected, or a side was not read completely.
-    2: the input or an argument cannot be used.
+    Exit 0: nothing disagrees. 1: there are mismatches. 2: the input or an argument cannot be used.
+    3: rows were rejected, or a side was not read completely.
     """
     asked = None if as_of is None else _time("--as-of", as_of)
     froms = {

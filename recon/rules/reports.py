@@ -22,6 +22,7 @@ _WIDTH = 100  # Columns of a table that is written to a file.
 # What a spreadsheet takes for the start of a formula. Source: https://owasp.org/www-
 # community/attacks/CSV_Injection
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_QUOTED = frozenset(',"\r\n')
 _STYLES = {
     Verdict.RECONCILED: "bold green",
     Verdict.RECONCILED_WITH_PENDING: "bold green",
@@ -182,7 +183,7 @@ def _cell(value: object) -> str:
     if text.startswith(_FORMULA_STARTS):
         text = f"'{text}"
     # Python's csv module would leave a lone carriage return unquoted.
-    return '"' + text.replace('"', '""') + '"' if any(letter in text for letter in ',"\r\n') else text
+    return '"' + text.replace('"', '""') + '"' if not _QUOTED.isdisjoint(text) else text
 
 
 def _shown(text: str | None) -> str:
