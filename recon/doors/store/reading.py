@@ -20,7 +20,7 @@ from recon.model.frames import Intake
 from recon.model.records.cases import Case
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, Subject
-from recon.model.tables import Instant
+from recon.model.tables import Instant, instant
 
 # Whether the row of a subject, of a row n, is there.
 EXISTS = """CASE WHEN n.subject LIKE 'intent:%'
@@ -107,10 +107,20 @@ def _column(table: Table, name: str, values: Sequence[Any]) -> pd.Series:
         array = pa.array([bool(value) for value in values] if wanted == pa.bool_() else values, wanted)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         # SQLite keeps a text in an integer column if it was given one.
-        return pd.Series(list(values), dtype=object)
+        found = [_time(value) for value in values] if isinstance(kind, Instant) else list(values)
+        return pd.Series(found, dtype=object)
     if isinstance(kind, Instant):
         array = array.cast(pa.timestamp("us", "UTC"))
     return pd.Series(pd.arrays.ArrowExtensionArray(array))
+
+
+def _time(value: object) -> object:
+    """Return the time an integer stands for, and anything else as it is."""
+    try:
+        return instant(value) if isinstance(value, int) else value
+    except OverflowError:
+        # Beyond the year 9999: no time, whatever wrote it.
+        return str(value)
 
 
 def _cases(connection: Connection, *, full: bool) -> tuple[Case, ...]:

@@ -126,7 +126,8 @@ def test_the_first_page_reads_no_more_than_it_shows(database: Database) -> None:
     with database.read() as connection:
         plan = connection.exec_driver_sql(
             "EXPLAIN QUERY PLAN SELECT * FROM cases "
-            "WHERE waiting = 1 AND (rank, opened_at, id) < (2, 5, 'C') ORDER BY rank DESC, opened_at DESC, id DESC LIMIT 51"
+            "WHERE waiting = 1 AND (rank, opened_at, id) < (2, 5, 'C') "
+            "ORDER BY rank DESC, opened_at DESC, id DESC LIMIT 51"
         ).all()
 
     assert ["USING INDEX ix_cases_waiting_rank_opened_at_id" in row[3] for row in plan] == [True]
