@@ -37,10 +37,11 @@ class DeliveryReport:
 
     enabled: False without a token: notices wait. sent: delivered or found. postponed: to be tried again.
     given_up: became undeliverable now. left: how many are in each state but sent. reasons: what
-    went wrong, each once.
+    went wrong, each once. away: Slack is not there or does not know our token: trying more had no use.
     """
 
     enabled: bool
+    away: bool = False
     sent: int = 0
     postponed: int = 0
     given_up: int = 0
@@ -83,8 +84,11 @@ def deliver(
         if notice is None:
             break
         tried.append(notice)
+        if turn.away:
+            break
     return DeliveryReport(
         enabled=True,
+        away=turn.away,
         sent=sum(notice.state is NoticeState.SENT for notice in tried),
         postponed=sum(notice.state in _ON_THE_WAY for notice in tried),
         given_up=sum(notice.state is NoticeState.UNDELIVERABLE for notice in tried),
@@ -102,14 +106,14 @@ def deliver_all(
     budget: timedelta,
     sleep: Sleep = time.sleep,
 ) -> DeliveryReport:
-    """Take turns until nothing waits any more or the budget is spent, and return what all of them did.
+    """Take turns until nothing waits, the budget is spent or Slack is away; return what all of them did.
 
     Raises:
         DatabaseUnavailable: what was written down before it stands.
     """
     deadline = clock() + budget
     whole = deliver(database, slack, settings, clock=clock, sleep=sleep)
-    while whole.enabled and whole.waiting and clock() < deadline:
+    while whole.enabled and whole.waiting and not whole.away and clock() < deadline:
         sleep(_POLL_SECONDS)
         turn = deliver(database, slack, settings, clock=clock, sleep=sleep)
         whole = replace(
@@ -134,6 +138,7 @@ class _Turn:
     sender: str = field(default_factory=lambda: f"{os.getpid()}-{uuid4().hex[:12]}")
     posted_at: dict[str, datetime] = field(default_factory=dict)
     people: dict[str, str] = field(default_factory=dict)
+    away: bool = False
 
     def once(self) -> Notice | None:
         """Claim one notice, try it, and return it as it is afterwards; None when nothing is due.
@@ -151,6 +156,8 @@ class _Turn:
             notice, outcome = self._look(notice, thread)
         else:
             notice, outcome = self._send(notice, thread)
+        if isinstance(outcome, NotSent):
+            self.away = not outcome.counted and outcome.retry_after_seconds is None
         after = deliveries.after(notice, outcome, now=self.clock(), settings=self.settings.slack)
         if notice.verb == "edit" and isinstance(outcome, Delivered) and outcome.ts != thread.root_ts:
             outbox.save_root(self.database, thread.key, channel=outcome.channel, root_ts=outcome.ts)

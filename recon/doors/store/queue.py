@@ -3,6 +3,7 @@
 Never moves a case.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, literal, or_, select, tuple_
@@ -67,6 +68,20 @@ def summary(database: Database) -> QueueSummary:
         at_risk={currency: minor for currency, minor in sorted(at_risk.items()) if minor},
         oldest_opened_at=min(opened, default=None),
     )
+
+
+def standing(database: Database) -> Mapping[tuple[Kind, Severity, str], tuple[int, int]]:
+    """Return how many cases wait and how many minor units are at risk, by kind, severity and currency."""
+    columns = cases.c
+    facts = (columns.kind, columns.rank, columns.currency)
+    query: Select[Any] = (
+        select(*facts, func.count(), func.sum(columns.at_risk_minor)).where(columns.waiting).group_by(*facts)
+    )
+    with database.read() as connection:
+        return {
+            (Kind(kind), SEVERITIES[rank], currency): (count, int(minor))  # PostgreSQL's sum is a Decimal.
+            for kind, rank, currency, count, minor in connection.execute(query)
+        }
 
 
 def _conditions(filters: QueueFilters) -> list[ColumnElement[bool]]:

@@ -1,0 +1,111 @@
+"""The hourly job: one pass over the books, then the delivery of what it has to say.
+
+Exit 0 done, 2 configuration, 3 incomplete, 4 notices undelivered, 75 another run is at it.
+"""
+
+import sys
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+from jobs import vitals
+from jobs.shift import HELD, INCOMPLETE, OK, UNDELIVERED, exit_code, log, work
+from recon import delivery, hourly
+from recon.doors import pulse
+from recon.doors.pulse import Beat
+from recon.doors.slack import Slack
+from recon.doors.store.engines import Database
+from recon.doors.stripe import Provider
+from recon.model.errors import ReconError
+from recon.model.records.runs import AccountReading
+from recon.model.settings import Settings
+
+# A send, the wait before its look-ups and both of them: what is still unknown then is left to the tick.
+DELIVERY_BUDGET = timedelta(seconds=150)
+
+
+def main() -> int:
+    """Do the hour once, and return the exit code."""
+    return work("hourly", hour)
+
+
+def hour(database: Database, settings: Settings) -> int:
+    """Run, deliver, tell the pulse; return the exit code, the run's before the delivery's."""
+    name = str(uuid4())
+    _beat(settings, Beat.START, name)
+    code = _run(database, settings)
+    if code != HELD:  # Another run is at it, and will say how it went.
+        _beat(settings, Beat.SUCCESS if code == OK else Beat.FAIL, name)
+    delivered = deliver(database, settings, budget=DELIVERY_BUDGET)
+    failed = pulse.write_metrics(settings.metrics_textfile, vitals.samples(database, now=datetime.now(UTC)))
+    if failed:
+        log.warning("metrics", reason=failed)
+    return code if code != OK or delivered.complete else UNDELIVERED
+
+
+def deliver(database: Database, settings: Settings, *, budget: timedelta) -> delivery.DeliveryReport:
+    """Deliver what waits, and log what became of it."""
+    slack = Slack(settings.slack) if settings.slack.enabled else None
+    report = delivery.deliver_all(database, slack, settings, clock=_now, budget=budget)
+    tell = log.info if report.complete and report.enabled else log.warning
+    tell(
+        "delivery",
+        enabled=report.enabled,
+        sent=report.sent,
+        postponed=report.postponed,
+        given_up=report.given_up,
+        waiting=report.waiting,
+        reasons=list(report.reasons) or (None if report.enabled else ["SLACK_BOT_TOKEN is not set"]),
+    )
+    return report
+
+
+def _run(database: Database, settings: Settings) -> int:
+    try:
+        report = hourly.run(database, Provider(settings.provider), settings, clock=_now)
+    except ReconError as error:  # What waits to be said is said all the same.
+        code = exit_code(error)
+        log.error("run", reason=str(error), exit_code=code)
+        return code
+    run = report.run
+    log.info(
+        "run",
+        run_id=run.id,
+        fence=run.fence,
+        verdict=run.verdict,
+        as_of=run.as_of.isoformat(),
+        windows=[_window(each) for each in run.accounts],
+        counts=dict(run.counts),
+        opened=run.opened,
+        cleared=run.cleared,
+        healed=run.healed,
+        notices=len(report.notices),
+    )
+    return OK if report.complete else INCOMPLETE
+
+
+def _window(reading: AccountReading) -> dict[str, object]:
+    return {
+        "account": reading.account,
+        "from": reading.from_at.isoformat(),
+        "to": reading.to_at.isoformat(),
+        "complete": reading.complete,
+        "refunds": reading.refunds,
+        "changed": reading.changed,
+        "error": reading.error,
+    }
+
+
+def _beat(settings: Settings, what: Beat, name: str) -> None:
+    failed = pulse.beat(
+        settings.heartbeat_url, what, name, timeout_seconds=settings.heartbeat_timeout_seconds
+    )
+    if failed:
+        log.warning("heartbeat", reason=failed)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""Runs the jobs by the clock where there is no cron: the hour once an hour, the tick once a minute.
+
+Each job is a process of its own, so that its exit code is kept and a crash takes nothing along. What keeps
+two schedulers apart is the lease in the database, never this module.
+"""
+
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import structlog
+from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.jobstores.memory import MemoryJobStore
+from apscheduler.schedulers.base import BaseScheduler
+from apscheduler.schedulers.blocking import BlockingScheduler
+from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.interval import IntervalTrigger
+
+from recon.doors import config, logs, pulse
+from recon.doors.pulse import Labels, Sample
+from recon.model.errors import ReconError
+from recon.model.settings import Settings
+
+MINUTE = 5  # Past the full hour, when everybody else's jobs begin.
+GRACE_SECONDS = (
+    3000  # An hourly run that starts 50 minutes late is still worth it; the default of 1 s skips it.
+)
+LIMITS_SECONDS = {"hourly": 3300, "tick": 600}  # A process that hangs ends before its next but few turns.
+EVENTS = {EVENT_JOB_MISSED: "missed", EVENT_JOB_ERROR: "error", EVENT_JOB_MAX_INSTANCES: "max_instances"}
+_TIMED_OUT = 124  # As timeout(1) says it.
+
+log = structlog.get_logger("recon")
+Start = Callable[[str], int]
+
+
+class Record:
+    """What happened to the jobs since the scheduler began: in the log, and in metrics beside theirs."""
+
+    def __init__(self, settings: Settings) -> None:
+        path = settings.metrics_textfile
+        self._path = str(Path(path).with_suffix(".scheduler.prom")) if path is not None else None
+        self.events: Counter[tuple[str, str]] = Counter()
+        self.codes: dict[str, int] = {}
+
+    def heard(self, event: JobEvent) -> None:
+        """Note that a job was missed, failed to start, or is still running."""
+        what = EVENTS[event.code]
+        self.events[event.job_id, what] += 1
+        log.error("scheduler", job=event.job_id, event_kind=what)
+        self._write()
+
+    def ended(self, job: str, code: int) -> None:
+        """Note how a job's process ended."""
+        self.codes[job] = code
+        (log.info if code == 0 else log.error)("ended", job=job, exit_code=code)
+        self._write()
+
+    def _write(self) -> None:
+        events: dict[Labels, float] = {
+            (("event", what), ("job", job)): number for (job, what), number in self.events.items()
+        }
+        codes: dict[Labels, float] = {(("job", job),): code for job, code in self.codes.items()}
+        failed = pulse.write_metrics(
+            self._path,
+            [
+                Sample(
+                    "scheduler_events",
+                    "Jobs missed, failed to start or still running, since it began.",
+                    events,
+                ),
+                Sample("last_exit_code", "The exit code of each job's latest process.", codes),
+            ],
+        )
+        if failed:
+            log.warning("metrics", reason=failed)
+
+
+def start(job: str) -> int:
+    """Run a job as a process of its own, and return its exit code."""
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module
+            [sys.executable, "-m", f"jobs.{job}"], check=False, timeout=LIMITS_SECONDS[job]
+        )
+    except subprocess.TimeoutExpired:  # It hung and was killed; its lease lapses, its notices are looked up.
+        return _TIMED_OUT
+    return done.returncode
+
+
+def build(record: Record, *, scheduler: BaseScheduler | None = None, run: Start = start) -> BaseScheduler:
+    """Return a scheduler that holds both jobs and tells the record what happens to them; not started."""
+    built = scheduler or BlockingScheduler()
+    built.configure(
+        timezone="UTC",
+        jobstores={"default": MemoryJobStore()},
+        executors={"default": ThreadPoolExecutor(2)},
+        job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": GRACE_SECONDS},
+    )
+    triggers = {"hourly": CronTrigger(minute=MINUTE, timezone="UTC"), "tick": IntervalTrigger(minutes=1)}
+    for job, trigger in triggers.items():
+        built.add_job(_run, trigger, args=[job, record, run], id=job, replace_existing=True)
+    built.add_listener(record.heard, EVENT_JOB_MISSED | EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
+    return built
+
+
+def main() -> int:
+    """Run the jobs until SIGTERM or SIGINT; a job that is running then ends first."""
+    logs.configure()
+    try:
+        settings = config.load()
+    except ReconError as error:  # The jobs would say the same, every minute.
+        log.error("failed", reason=str(error), exit_code=2)  # noqa: TRY400 - weather, not a bug
+        return 2
+    logs.configure(settings)
+    scheduler = build(Record(settings))
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        scheduler.shutdown(wait=False)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    log.info("scheduler", jobs=[job.id for job in scheduler.get_jobs()])
+    scheduler.start()
+    return 0
+
+
+def _run(job: str, record: Record, run: Start) -> None:
+    record.ended(job, run(job))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

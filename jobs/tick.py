@@ -1,0 +1,33 @@
+"""The tick, once a minute: is the hour still alive, and is everything told.
+
+Exit 0 done, 2 configuration, 3 a service is away, 4 notices given up, or Slack is away.
+"""
+
+import sys
+from datetime import UTC, datetime, timedelta
+
+from jobs.hourly import deliver
+from jobs.shift import OK, UNDELIVERED, log, work
+from recon import watch
+from recon.doors.store.engines import Database
+from recon.model.settings import Settings
+
+DELIVERY_BUDGET = timedelta(seconds=40)  # The next tick comes in a minute.
+
+
+def main() -> int:
+    """Tick once, and return the exit code."""
+    return work("tick", tick)
+
+
+def tick(database: Database, settings: Settings) -> int:
+    """Watch, then deliver, so that an alarm goes out at once; return the exit code."""
+    found = watch.check(database, settings, clock=lambda: datetime.now(UTC))
+    if found.stale and found.age is not None:
+        log.error("stale", age_seconds=int(found.age.total_seconds()))
+    report = deliver(database, settings, budget=DELIVERY_BUDGET)
+    return UNDELIVERED if report.given_up or report.away else OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

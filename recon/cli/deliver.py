@@ -1,0 +1,38 @@
+"""`recon deliver`: send the notices that wait, now."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+UNDELIVERED = 4
+
+
+def deliver(
+    seconds: Annotated[
+        int, typer.Option(help="How long to wait for notices that cannot go out at once.", min=0, max=3600)
+    ] = 30,
+) -> None:
+    """Send the notices that wait; exit 4 when some are left."""
+    from recon import delivery
+    from recon.doors import config
+    from recon.doors.slack import Slack
+    from recon.doors.store import migrations
+    from recon.doors.store.engines import Database
+
+    settings = config.load()
+    with Database.open(settings.database_url.reveal()) as database:
+        migrations.check(database)
+        slack = Slack(settings.slack) if settings.slack.enabled else None
+        budget = timedelta(seconds=seconds)
+        report = delivery.deliver_all(
+            database, slack, settings, clock=lambda: datetime.now(UTC), budget=budget
+        )
+    if not report.enabled:
+        print(f"SLACK_BOT_TOKEN is not set: {report.waiting} notices wait.")
+        return
+    print(f"{report.sent} sent, {report.waiting} waiting, {report.given_up} given up.")
+    for reason in report.reasons:
+        print(f"  {reason}")
+    if not report.complete:
+        raise typer.Exit(UNDELIVERED)
