@@ -48,6 +48,11 @@ def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> 
     return _with_environment(replace(settings, owners=owners), _environment(environ))
 
 
+def shipped(name: str) -> Path:
+    """Return a folder of settings that is shipped beside the defaults, such as "demo"."""
+    return Path(str(_shipped() / name))
+
+
 # ------------------------------------------------------------------------------------------- files
 
 

@@ -1,0 +1,151 @@
+"""`recon demo`: a Friday evening of double refunds, replayed on this machine, and what the hour finds.
+
+Needs no account and no key: provider and Slack are the sandbox, reached over HTTP by the same code as the
+real ones. Leaves one database, which the desk can be opened on.
+"""
+
+import os
+import shutil
+import sys
+import threading
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recon.model.errors import ConfigurationError
+from recon.model.settings import Settings
+
+if TYPE_CHECKING:
+    from recon.cli.friday.findings import Findings
+    from recon.cli.friday.street import Street
+    from recon.doors.store.engines import Database
+    from recon.hourly import RunReport
+
+DATABASE = Path("var/demo/recon.db")
+# Where the evening is written down until it is over: its three hundred commits need not wait for a disk.
+_MEMORY = Path("/dev/shm")  # noqa: S108 -- a folder of our own is made in it
+_INTERRUPTED = 130  # 128 and SIGINT, as shells say it.
+_DELIVERY_BUDGET = timedelta(minutes=10)  # In sandbox time, of which a pause costs nothing.
+# What opens no door anywhere: the sandbox takes any key of this shape.
+_KEYS = {"STRIPE_API_KEY": "sk_test_sandbox", "SLACK_BOT_TOKEN": "xoxb-sandbox"}
+
+
+def demo(
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave provider and Slack running afterwards, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Replay a Friday evening of double refunds against a local provider, and show what the hour finds."""
+    try:
+        from recon.cli.friday import evening, story
+        from recon.sandbox.server import Sandbox
+    except ModuleNotFoundError as missing:
+        if (missing.name or "recon").partition(".")[0] == "recon":
+            raise
+        raise ConfigurationError(
+            f"The demo needs {missing.name}, which is not installed: pip install 'refund-recon[all]'."
+        ) from missing
+    friday = evening.latest_friday(datetime.now(UTC))
+    console = story.screen()
+    try:
+        with Sandbox.start() as sandbox:
+            story.begin(console, friday)
+            with console.status("Replaying the evening"):
+                findings = replay(sandbox.url, friday, DATABASE)
+            story.tell(console, findings)
+            story.go_on(
+                console,
+                dashboard=f"RECON_DATABASE_URL=sqlite:///{DATABASE} {_command('dashboard')}",
+                again=_command("demo", "--keep"),
+                slack_url=f"{sandbox.url}/slack" if keep else None,
+            )
+            if keep:
+                _wait()
+    except KeyboardInterrupt:  # The database of an earlier demo, if there is one, is as it was.
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def replay(url: str, friday: datetime, target: Path) -> "Findings":
+    """Let the evening happen at the sandbox of this address, run the hour, and return what it left behind.
+
+    target: the database that holds it afterwards, in place of what was there.
+
+    Raises:
+        ConfigurationError: the target cannot be written.
+        DatabaseUnavailable: another process keeps the target locked. It is as it was.
+    """
+    from recon.cli.friday import findings
+    from recon.cli.friday.street import Street
+    from recon.doors.store import copies
+    from recon.doors.store.engines import Database
+
+    street = Street(url)
+    settings = _settings(url)
+    memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+    with TemporaryDirectory(prefix="recon-demo-", dir=memory) as folder, ExitStack() as doors:
+        fresh = Path(folder) / "recon.db"
+        database = doors.enter_context(Database.open(f"sqlite:///{fresh}"))
+        report = _happen(database, street, settings, friday)
+        copies.replace(fresh, target)
+        kept = doors.enter_context(Database.open(f"sqlite:///{target}"))
+        return findings.read(kept, street, report)
+
+
+def _happen(database: "Database", street: "Street", settings: Settings, friday: datetime) -> "RunReport":
+    """Carry out the evening, run the hour as of its end, and deliver what it has to say."""
+    from recon import delivery, hourly
+    from recon.cli.friday import evening
+    from recon.cli.friday.careless import Shop
+    from recon.doors.slack import Slack
+    from recon.doors.store import migrations
+    from recon.doors.stripe import Provider
+
+    migrations.upgrade(database)
+    shop = Shop.open(database, street, settings.provider)
+    for step in evening.steps(friday):
+        shop.carry_out(step)
+    street.set_time(friday + evening.JUDGED)
+    report = hourly.run(database, Provider(settings.provider), settings, clock=street.now)
+    delivery.deliver_all(
+        database,
+        Slack(settings.slack),
+        settings,
+        clock=street.now,
+        budget=_DELIVERY_BUDGET,
+        sleep=street.pass_time,
+    )
+    return report
+
+
+def _settings(url: str) -> Settings:
+    """Return the demo's settings: nothing of this machine's environment, and no real address."""
+    from recon.doors import config
+
+    # A proxy for the world outside must not be asked for this machine.
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1")))
+    addresses = {"RECON_STRIPE_BASE_URL": url, "RECON_SLACK_BASE_URL": url}
+    return config.load(_KEYS | addresses, config.shipped("demo"))
+
+
+def _command(*words: str) -> str:
+    """Return how the person who started this starts another command of ours."""
+    name, *options = words
+    if os.environ.get("MAKELEVEL"):
+        told = f' ARGS="{" ".join(options)}"' if options else ""
+        return f"make {name}{told}"
+    here = Path(sys.argv[0])
+    program = "recon" if shutil.which("recon") == str(here) else os.path.relpath(here)
+    return " ".join((program, *words))
+
+
+def _wait() -> None:
+    """Wait for Ctrl-C, which here is the end that was asked for."""
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        return

@@ -1,0 +1,224 @@
+"""What the demo shows a person: the evening in a paragraph, what the hour found, and what comes next.
+
+Every number in it was read back; findings.py has them. Plain text where there is no terminal.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from recon.cli.friday.evening import PATIENCE_SECONDS
+from recon.model import money
+from recon.model.records.cases import Case
+from recon.model.records.results import Money
+from recon.model.records.words import Kind, Severity
+
+if TYPE_CHECKING:  # It loads everything that the hour needs; the first words are to be there at once.
+    from recon.cli.friday.findings import Double, Findings, Owned, Said
+
+_WIDEST = 100  # Columns; a longer line is hard to read.
+_STYLES = {"breaks": "bold red", "incomplete": "bold yellow"}
+_INDENT = 2
+
+
+def screen() -> Console:
+    """Return standard output, as wide as it reads well."""
+    console = Console(highlight=False)
+    return Console(
+        highlight=False, width=min(console.width, _WIDEST) if console.is_terminal else _WIDEST, emoji=False
+    )
+
+
+def begin(console: Console, friday: datetime) -> None:
+    """Tell what happens on the evening."""
+    console.print()
+    _heading(console, f"Friday evening, {friday.day} {friday:%B %Y}, times in UTC")
+    _paragraph(
+        console,
+        "The payment provider turns slow at 17:01. Support's refund tool waits "
+        f"{PATIENCE_SECONDS} seconds, gives up, and is called again; and because it takes the id of the "
+        "call for its idempotency key, the second call is a second refund. Around it goes an ordinary "
+        "evening, with the other things that go wrong in one. At 19:00 the hourly job compares what was "
+        "meant with what the provider did.",
+    )
+
+
+def tell(console: Console, findings: Findings) -> None:
+    """Show what the hour found and whom it told."""
+    _verdict(console, findings)
+    _doubles(console, findings)
+    _others(console, findings.others)
+    _at_risk(console, findings)
+    _owners(console, findings.owners)
+    _slack(console, findings)
+
+
+def go_on(console: Console, *, dashboard: str, again: str, slack_url: str | None) -> None:
+    """Say what can be done next. slack_url: None where the sandbox ends with the demo."""
+    _heading(console, "What comes next")
+    _command(console, "Open the desk on this evening:", dashboard)
+    if slack_url is None:
+        _command(console, "See the Slack channels as people see them:", again)
+    else:
+        _command(console, "The Slack channels as people see them, until Ctrl-C:", slack_url)
+    console.print()
+
+
+def _verdict(console: Console, findings: Findings) -> None:
+    run = findings.run
+    _heading(console, "The verdict")
+    line = Text(str(run.verdict).replace("_", " "), style=_STYLES.get(run.verdict, "bold green"))
+    whole = "everything was read" if all(each.complete for each in run.accounts) else "not all was read"
+    line.append(f"  as of {run.as_of:%H:%M}, {whole}", style="not bold default")
+    console.print(Padding(line, (0, 0, 0, _INDENT), expand=False))
+    counts = run.counts
+    _paragraph(
+        console,
+        f"{counts['intents']} intents against {counts['refunds']} refunds: {counts['matched']} in agreement, "
+        f"{run.opened} cases opened, {counts['in_flight']} too young to judge, {counts['declared_repeats']} "
+        "left alone because it says that a second refund was meant. "
+        f"{findings.unanswered} requests for a refund were left without an answer.",
+    )
+    if findings.healed:
+        proofs = ", ".join(
+            f"{number} by its {str(basis).replace('_', ' ')}"
+            for basis, number in sorted(findings.healed.items())
+        )
+        _paragraph(
+            console,
+            f"Finished by the run itself: {run.healed} intents that nobody had an answer for, each proved by "
+            f"the refund that belongs to it ({proofs}). None of it moved money.",
+        )
+
+
+def _doubles(console: Console, findings: Findings) -> None:
+    if not findings.doubles:
+        _heading(console, "No customer was refunded twice")
+        return
+    begun, ended = findings.twice_between
+    minutes, seconds = divmod(int((ended - begun).total_seconds()), 60)
+    title = f"{len({each.case.mismatch.customer_id for each in findings.doubles})} customers refunded twice"
+    _heading(console, f"{title}, within {minutes} min {seconds:02} s")
+    table = _table("customer", "order", "amount", "at", "refund", "case", right=(2,))
+    for each in findings.doubles:
+        table.add_row(*_double(each))
+    console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
+
+
+def _double(double: Double) -> Iterable[Text | str]:
+    mismatch = double.case.mismatch
+    both = (double.first, double.second)
+    yield mismatch.customer_id or ""
+    yield mismatch.order_id or ""
+    yield "\n".join(money.written(Money(each.amount_minor, each.currency)) for each in both)
+    yield "\n".join(f"{each.created_at:%H:%M:%S}" for each in both)
+    yield Text(f"{double.first.id}\n") + Text(double.second.id, style="red")
+    yield Text(double.case.id, style="dim")
+
+
+def _others(console: Console, cases: Iterable[Case]) -> None:
+    cases = tuple(cases)
+    _heading(console, f"And {len(cases)} others, by kind")
+    table = _table("kind", "order", "at risk", "why", right=(2,))
+    for case in cases:
+        mismatch = case.mismatch
+        more = mismatch.finding or (mismatch.certainty if mismatch.kind is Kind.DUPLICATE else None)
+        kind = str(mismatch.kind).replace("_", " ")
+        table.add_row(
+            Text(f"{kind}, {more}" if more else kind, style="bold"),
+            mismatch.order_id or "none",
+            money.written(mismatch.at_risk),
+            mismatch.why,
+        )
+    console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
+
+
+def _at_risk(console: Console, findings: Findings) -> None:
+    _heading(console, "Money at risk, per currency")
+    numbers = Counter(case.mismatch.at_risk.currency for owned in findings.owners for case in owned.cases)
+    table = _table(right=(0,), columns=2)
+    for currency, minor in findings.summary.at_risk.items():
+        table.add_row(
+            Text(money.written(Money(minor, currency)), style="bold"), _many(numbers[currency], "case")
+        )
+    console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
+
+
+def _owners(console: Console, owners: Iterable[Owned]) -> None:
+    _heading(console, "Who owns what")
+    table = _table("owner", "told in", "cases", "of them", "at risk", right=(2,))
+    for owned in owners:
+        severities = Counter(case.severity for case in owned.cases)
+        table.add_row(
+            Text(owned.name, style="bold"),
+            owned.target,
+            str(len(owned.cases)),
+            ", ".join(f"{severities[each]} {each}" for each in Severity if severities[each]),
+            _sums(owned.cases),
+        )
+    console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
+
+
+def _slack(console: Console, findings: Findings) -> None:
+    replies = sum(each.replies for each in findings.said)
+    roots = _many(len(findings.said), "message")
+    _heading(console, f"In Slack: {roots}, with {_many(replies, 'reply', 'replies')} that list the cases")
+    if findings.undelivered:
+        _paragraph(console, f"{_many(findings.undelivered, 'message')} could not be delivered.")
+    channels: dict[str, list[Said]] = {}
+    for each in findings.said:
+        channels.setdefault(each.channel, []).append(each)
+    for channel, threads in channels.items():
+        console.print(Padding(Text(f"#{channel}", style="bold cyan"), (0, 0, 0, _INDENT), expand=False))
+        for said in threads:
+            console.print(Padding(Text(said.text), (0, 0, 0, 2 * _INDENT), expand=False))
+
+
+def _sums(cases: Iterable[Case]) -> str:
+    """Return money at risk per currency; two currencies are set side by side, never added."""
+    sums: Counter[str] = Counter()
+    for case in cases:
+        sums[case.mismatch.at_risk.currency] += case.mismatch.at_risk.amount_minor
+    return (
+        ", ".join(money.written(Money(sums[each], each)) for each in sorted(sums) if sums[each]) or "nothing"
+    )
+
+
+def _many(number: int, one: str, several: str | None = None) -> str:
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print()
+    console.print(Text(text, style="bold underline" if console.is_terminal else ""))
+
+
+def _paragraph(console: Console, text: str) -> None:
+    console.print(Padding(Text(text), (0, 0, 0, _INDENT), expand=False))
+
+
+def _command(console: Console, what: str, command: str) -> None:
+    """Print a command on a line of its own, never wrapped: it is there to be copied."""
+    _paragraph(console, what)
+    console.print(Text(f"{' ' * 2 * _INDENT}{command}", style="bold"), soft_wrap=True)
+
+
+def _table(*titles: str, right: Iterable[int] = (), columns: int | None = None) -> Table:
+    table = Table(
+        box=None, show_header=bool(titles), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    for place in range(columns or len(titles)):
+        table.add_column(
+            titles[place] if titles else "",
+            justify="right" if place in set(right) else "left",
+            overflow="fold",
+        )
+    return table
