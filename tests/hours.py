@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, func, select, update
 
 from recon import hourly
 from recon.doors import intents
@@ -149,3 +149,15 @@ def kinds(report: RunReport) -> list[str]:
 def states(town: Town) -> dict[str, CaseState]:
     """Return how each case stands, by subject."""
     return {case.subject: case.state for case in town.everything()}
+
+
+def rows(town: Town, table: str) -> int:
+    """Return how many rows a table has."""
+    with town.database.read() as connection:
+        return int(connection.scalar(select(func.count()).select_from(tables.metadata.tables[table])) or 0)
+
+
+def twice(town: Town, name: str) -> None:
+    """Let the tool key by attempt: one intent, two refunds."""
+    intent, _ = town.refund(name)
+    town.pay(intent)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import dashboard, db, diff, sandbox
+from recon.cli import dashboard, db, deliver, diff, run, sandbox, status
 
 app = typer.Typer(
     name="recon",
@@ -46,3 +46,5 @@ app.command("dashboard")(dashboard.dashboard)
 app.add_typer(db.app)
 app.command("sandbox")(sandbox.sandbox)
 app.command("run")(run.run)
+app.command("deliver")(deliver.deliver)
+app.command("status")(status.status)

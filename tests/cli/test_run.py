@@ -1,0 +1,157 @@
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recon.doors.store import leases
+from recon.doors.store.engines import Database
+from recon.model.records.runs import HOUR
+from tests.hours import Town, a_town, rows, twice
+from tests.sandboxes import STRIPE_KEY, Street
+
+ROOT = Path(__file__).parents[2]
+KEYS = [
+    "run",
+    "accounts",
+    "changes",
+    "heals",
+    "not_healed",
+    "notices",
+    "as_of",
+    "verdict",
+    "counts",
+    "at_risk",
+    "mismatches",
+    "in_flight",
+    "healable",
+    "rejected",
+]
+
+
+@pytest.fixture
+def town(database: Database, sandbox: Street, tmp_path: Path) -> Town:
+    (tmp_path / "recon.toml").write_text("")
+    (tmp_path / "owners.toml").write_text(
+        '[[rules]]\nname = "everything"\nowner = "Payments on call"\ntarget = "#payments"\n'
+    )
+    return a_town(database, sandbox)
+
+
+@pytest.fixture
+def environ(town: Town, database_url: str, tmp_path: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "RECON_CONFIG": str(tmp_path),
+        "RECON_DATABASE_URL": database_url,
+        "STRIPE_API_KEY": STRIPE_KEY,
+        "RECON_STRIPE_BASE_URL": town.street.url,
+    }
+
+
+def recon_run(environ: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "recon.cli.main", "run", *options],
+        env=environ,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def test_a_run_prints_the_verdict_the_money_the_owner_and_the_messages(
+    town: Town, environ: dict[str, str]
+) -> None:
+    twice(town, "1")
+    done = recon_run(environ)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    for told in (
+        "breaks as of 2026-03-06 17:0",
+        "1 of 1 accounts read",
+        "Cases: 1 opened",
+        "49.00 USD (order_1, cus_1, re_",
+        "Payments on call",
+        "Mismatches: 1 duplicate",
+        "Money at risk: 49.00 USD",
+        "root to #payments: MEDIUM: 1 duplicate case",
+    ):
+        assert told in done.stdout
+    assert rows(town, "runs") == 1
+
+
+def test_json_has_every_key_and_fail_on_mismatch_makes_1(town: Town, environ: dict[str, str]) -> None:
+    twice(town, "1")
+    done = recon_run(environ, "--format", "json", "--fail-on-mismatch")
+    told = json.loads(done.stdout)
+
+    assert done.returncode == 1
+    assert list(told) == KEYS
+    assert [change["action"] for change in told["changes"]] == ["opened"]
+    assert told["accounts"][0]["complete"] is True
+    assert told["mismatches"][0]["kind"] == "duplicate"
+
+
+def test_a_dry_run_prints_what_the_wet_one_prints(town: Town, environ: dict[str, str]) -> None:
+    twice(town, "1")
+    town.pass_time(hours=1)
+    options = ("--format", "json", "--as-of", "2026-03-06T18:00:00Z")
+    dry = json.loads(recon_run(environ, "--dry-run", *options).stdout)
+    assert rows(town, "runs") == rows(town, "cases") == 0
+    wet = json.loads(recon_run(environ, *options).stdout)
+
+    assert (dry.pop("run")["dry_run"], wet.pop("run")["dry_run"]) == (True, False)
+    seen = [told.pop("accounts")[0] for told in (dry, wet)]
+    assert [each["refunds"] for each in seen] == [2, 2]
+    assert dry == wet
+
+
+def test_an_incomplete_run_exits_3_and_says_what_was_not_read(town: Town, environ: dict[str, str]) -> None:
+    town.street.fault("GET /v1/refunds", "drop_before")
+    done = recon_run(environ)
+
+    assert done.returncode == 3
+    assert "0 of 1 accounts read" in done.stdout
+    assert "Not read to the end: the platform: page 1" in done.stdout
+
+
+def test_a_held_lease_exits_75_in_one_sentence(town: Town, environ: dict[str, str]) -> None:
+    now = datetime.now(UTC)
+    leases.take(town.database, HOUR, "another run", now=now, duration=timedelta(hours=1))
+    done = recon_run(environ)
+
+    assert done.returncode == 75
+    assert done.stderr.count("\n") == 1
+    assert "another run" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "changes, told",
+    [
+        ({"STRIPE_API_KEY": ""}, "STRIPE_API_KEY is not set"),
+        ({"STRIPE_API_KEY": "nonsense"}, "refused with 401"),
+        ({"RECON_DATABASE_URL": "sqlite:////nowhere/recon.db"}, "database"),
+    ],
+)
+def test_what_must_be_put_right_is_one_sentence(
+    town: Town, environ: dict[str, str], changes: dict[str, str], told: str
+) -> None:
+    done = recon_run(environ | changes)
+
+    assert done.returncode in {2, 3}
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("as_of", ["yesterday", "2026-03-06T19:00:00"])
+def test_a_time_without_a_zone_is_refused(environ: dict[str, str], as_of: str) -> None:
+    done = recon_run(environ, "--as-of", as_of)
+
+    assert done.returncode == 2
+    assert "--as-of must be an ISO 8601 time with its zone" in done.stderr

@@ -1,0 +1,268 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from recon.doors.store import mirror, runs
+from recon.doors.store.engines import Database
+from recon.doors.stripe import Page, Provider
+from recon.model.errors import (
+    ProviderRefused,
+    ProviderUnavailable,
+    ReconError,
+)
+from recon.model.records.runs import Account
+from recon.model.records.words import (
+    AccountId,
+    Actor,
+    CaseState,
+    IntentStatus,
+    Verdict,
+)
+from recon.model.settings import ProviderSettings, PullSettings, Secret
+from tests.hours import FRIDAY, Town, a_town, kinds, rows, states, twice
+from tests.sandboxes import Street
+
+ANA = Actor("ana")
+
+
+@pytest.fixture
+def town(database: Database, sandbox: Street) -> Town:
+    return a_town(database, sandbox)
+
+
+# An incomplete reading.
+
+
+def many(town: Town, number: int) -> None:
+    for each in range(number):
+        town.refund(f"many_{each}")
+
+
+@pytest.fixture
+def short_pages(database: Database, sandbox: Street) -> Town:
+    small = ProviderSettings(api_key=Secret("sk_test_sandbox"), base_url=sandbox.url, page_size=3)
+    return a_town(database, sandbox, provider=small)
+
+
+def test_a_list_that_breaks_off_on_page_3_clears_nothing_and_invents_nothing(short_pages: Town) -> None:
+    town = short_pages
+    intent, _ = town.refund("twice")
+    extra = town.pay(intent)
+    town.intend("lost")
+    town.pass_time(minutes=20)
+    opened = town.run()
+    watermark = town.run().run.accounts[0].to_at
+    many(town, 9)
+    unseen = town.intend("unseen")
+    town.pass_time(minutes=30)
+    town.mend(extra.id)  # Would clear the duplicate.
+    town.street.fault("GET /v1/refunds", "drop_page", page=3)
+    broken = town.run()
+
+    assert kinds(opened) == ["opened duplicate", "opened missing"]
+    assert not broken.complete
+    assert broken.run.verdict is Verdict.INCOMPLETE
+    assert (broken.run.accounts[0].complete, broken.run.accounts[0].pages) == (False, 2)
+    assert broken.changes == ()
+    assert [notice.target for notice in broken.notices] == ["#operators"]
+    assert town.run().run.accounts[0].from_at == watermark - town.settings.pull.overlap
+    assert states(town)[f"intent:{unseen.key}"] is CaseState.OPEN
+    assert states(town)[f"intent:{intent.key}"] is CaseState.CLEARED
+
+
+def test_what_an_incomplete_run_kept_back_is_told_by_the_next_complete_one(town: Town) -> None:
+    town.run()
+    town.intend("stuck", status=IntentStatus.PENDING_UNKNOWN)
+    town.pass_time(hours=1)
+    town.street.fault("GET /v1/refunds", "drop_before")
+    broken = town.run()
+    town.pass_time(minutes=10)
+    whole = town.run()
+    later = town.run()
+
+    assert kinds(broken) == ["opened stuck"]
+    assert [notice.target for notice in broken.notices] == ["#operators"]
+    assert {notice.target for notice in whole.notices} == {"#payments"}
+    assert later.notices == ()
+
+
+def test_an_outage_is_one_alarm_and_no_movement(town: Town) -> None:
+    twice(town, "1")
+    first = town.run()
+    town.pass_time(hours=1)
+    town.street.fault("GET /v1/account", "drop_before", times=2)
+    broken = [town.run(), town.run()]
+
+    assert [report.run.as_of for report in broken] == [first.run.as_of] * 2
+    assert [report.changes for report in broken] == [(), ()]
+    assert len({notice.dedupe_key for report in broken for notice in report.notices}) == 1
+    assert runs.last_complete(town.database) == first.run
+
+
+def test_an_outage_before_the_first_run_is_an_error(town: Town) -> None:
+    town.street.fault("GET /v1/account", "drop_before")
+    with pytest.raises(ProviderUnavailable):
+        town.run()
+
+    assert rows(town, "runs") == 0
+
+
+class Cut(Provider):
+    """A provider that has lost one account."""
+
+    error: ReconError | None = None
+
+    def refunds(self, account: AccountId, created_from: datetime, created_to: datetime) -> Iterator[Page]:
+        if account and self.error:
+            raise self.error
+        return super().refunds(account, created_from, created_to)
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailable("page 1 broke off"), ProviderRefused("cut off")])
+def test_one_account_that_fails_leaves_the_others_whole(
+    database: Database, sandbox: Street, error: ReconError
+) -> None:
+    town = a_town(database, sandbox, accounts=("acct_2",))
+    provider = Cut(town.settings.provider)
+    town.provider = provider
+    theirs, ours = town.refund("1", account=AccountId("acct_2"))[0], town.refund("2")[0]
+    extras = [town.pay(theirs), town.pay(ours)]
+    town.run()
+    for extra in extras:
+        town.mend(extra.id)
+    provider.error = error
+    report = town.run()
+
+    assert [each.complete for each in report.run.accounts] == [True, False]
+    assert {case.account: case.state for case in town.everything()} == {
+        "": CaseState.CLEARED,
+        "acct_2": CaseState.OPEN,
+    }
+    assert [notice.target for notice in report.notices] == ["#payments", "#payments", "#operators"]
+
+
+def test_intents_of_an_account_that_nobody_reads_are_not_judged(town: Town) -> None:
+    town.intend("1", account=AccountId("acct_9"), paid=False)
+    town.pass_time(hours=2)
+    report = town.run()
+
+    assert (report.run.verdict, report.changes) == (Verdict.INCOMPLETE, ())
+    assert "acct_9" in str(report.notices[0].message.blocks)
+
+
+# What changes late.
+
+
+class Deaf(Provider):
+    """A provider whose events nobody hears."""
+
+    def refund_events(self, account: AccountId, since: object) -> object:  # type: ignore[override]
+        return iter(())
+
+
+def test_a_refund_that_fails_weeks_later_is_found_by_an_event(town: Town) -> None:
+    _, made = town.refund("1")
+    town.run()
+    town.pass_time(days=20)
+    town.run()
+    town.mend(made.id)
+    town.pass_time(minutes=30)
+
+    assert kinds(town.run()) == ["opened refund_failed"]
+
+
+def test_a_refund_that_fails_weeks_later_is_found_by_the_re_list_within_a_day(town: Town) -> None:
+    town.provider = Deaf(town.settings.provider)
+    _, made = town.refund("1")
+    town.run()
+    town.pass_time(days=20)
+    town.run()
+    town.mend(made.id)
+    found = []
+    for _ in range(24):
+        town.pass_time(hours=1)
+        found += kinds(town.run())
+
+    assert found == ["opened refund_failed"]
+
+
+def test_a_missed_hour_skips_no_slice_of_the_re_list(town: Town) -> None:
+    town.provider = Deaf(town.settings.provider)
+    _, made = town.refund("1")
+    town.run()
+    town.pass_time(days=20)
+    town.run()
+    town.mend(made.id)
+    found = []
+    for _ in range(24):
+        town.pass_time(hours=2)
+        found += kinds(town.run())
+
+    assert found == ["opened refund_failed"]
+
+
+def test_a_request_s_key_links_a_refund_without_metadata(town: Town) -> None:
+    intent = town.intend("1", status=IntentStatus.PENDING_UNKNOWN)
+    town.provider.create(intent, intent.key, metadata={})
+    report = town.run()
+
+    assert [str(heal.basis) for heal in report.heals] == ["request_key"]
+
+
+def test_a_case_whose_rows_are_gone_is_cleared(town: Town) -> None:
+    intent = town.intend("lost")
+    town.pass_time(hours=1)
+    town.run()
+    town.forget(intent)
+    report = town.run()
+
+    assert kinds(report) == ["cleared missing"]
+    assert "no longer exist" in report.changes[0].entry.reason
+
+
+def test_another_policy_judges_everything_anew(town: Town) -> None:
+    town.intend("young")
+    town.pass_time(minutes=10)
+    town.run()
+    impatient = replace(town.settings.policy, missing_after=timedelta(minutes=5))
+    town.settings = replace(town.settings, policy=impatient)
+    report = town.run()
+
+    assert report.run.full
+    assert kinds(report) == ["opened missing"]
+    assert not town.run().run.full
+
+
+def test_time_alone_makes_a_case(town: Town) -> None:
+    town.intend("lost")
+    young = town.run()
+    town.pass_time(minutes=15)
+    old = town.run()
+
+    assert young.run.verdict is Verdict.RECONCILED_WITH_PENDING
+    assert kinds(old) == ["opened missing"]
+
+
+def test_as_of_says_when_to_judge(town: Town) -> None:
+    town.intend("lost")
+    town.pass_time(hours=1)
+
+    assert town.run(as_of=FRIDAY + timedelta(minutes=14), dry_run=True).changes == ()
+    assert kinds(town.run(as_of=FRIDAY + timedelta(minutes=15), dry_run=True)) == ["opened missing"]
+
+
+def test_the_mirror_keeps_how_far_each_account_was_read(town: Town) -> None:
+    first = town.run()
+    town.pass_time(hours=1)
+    second = town.run()
+    (account,) = mirror.accounts(town.database)
+
+    expected = Account(
+        AccountId(""),
+        livemode=False,
+        covered_from=first.run.as_of - PullSettings().first_window,
+        watermark_at=second.run.as_of,
+    )
+    assert account == expected
