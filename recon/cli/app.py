@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import dashboard, db, deliver, diff, run, sandbox, status
+from recon.cli import dashboard, db, deliver, demo, diff, run, sandbox, status
 
 app = typer.Typer(
     name="recon",
@@ -41,6 +41,7 @@ def recon(
     assert not version, "its callback has ended the process"
 
 
+app.command("demo")(demo.demo)
 app.command("diff")(diff.diff)
 app.command("dashboard")(dashboard.dashboard)
 app.add_typer(db.app)

@@ -61,6 +61,7 @@ def demo(
                 console,
                 dashboard=f"RECON_DATABASE_URL=sqlite:///{DATABASE} {_command('dashboard')}",
                 again=_command("demo", "--keep"),
+                files=f"{_program()} diff INTENTS.csv REFUNDS.csv",
                 slack_url=f"{sandbox.url}/slack" if keep else None,
             )
             if keep:
@@ -138,9 +139,13 @@ def _command(*words: str) -> str:
     if os.environ.get("MAKELEVEL"):
         told = f' ARGS="{" ".join(options)}"' if options else ""
         return f"make {name}{told}"
+    return " ".join((_program(), *words))
+
+
+def _program() -> str:
+    """Return how a shell in this folder finds the recon command."""
     here = Path(sys.argv[0])
-    program = "recon" if shutil.which("recon") == str(here) else os.path.relpath(here)
-    return " ".join((program, *words))
+    return "recon" if shutil.which("recon") == str(here) else os.path.relpath(here)
 
 
 def _wait() -> None:

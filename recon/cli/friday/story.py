@@ -39,7 +39,6 @@ def screen() -> Console:
 
 def begin(console: Console, friday: datetime) -> None:
     """Tell what happens on the evening."""
-    console.print()
     _heading(console, f"Friday evening, {friday.day} {friday:%B %Y}, times in UTC")
     _paragraph(
         console,
@@ -61,7 +60,7 @@ def tell(console: Console, findings: Findings) -> None:
     _slack(console, findings)
 
 
-def go_on(console: Console, *, dashboard: str, again: str, slack_url: str | None) -> None:
+def go_on(console: Console, *, dashboard: str, again: str, files: str, slack_url: str | None) -> None:
     """Say what can be done next. slack_url: None where the sandbox ends with the demo."""
     _heading(console, "What comes next")
     _command(console, "Open the desk on this evening:", dashboard)
@@ -69,6 +68,7 @@ def go_on(console: Console, *, dashboard: str, again: str, slack_url: str | None
         _command(console, "See the Slack channels as people see them:", again)
     else:
         _command(console, "The Slack channels as people see them, until Ctrl-C:", slack_url)
+    _command(console, "Compare two files of your own, without a database or an account:", files)
     console.print()
 
 
@@ -84,7 +84,7 @@ def _verdict(console: Console, findings: Findings) -> None:
         console,
         f"{counts['intents']} intents against {counts['refunds']} refunds: {counts['matched']} in agreement, "
         f"{run.opened} cases opened, {counts['in_flight']} too young to judge, {counts['declared_repeats']} "
-        "left alone because it says that a second refund was meant. "
+        "repeat left alone because it says that it was meant. "
         f"{findings.unanswered} requests for a refund were left without an answer.",
     )
     if findings.healed:
@@ -107,6 +107,12 @@ def _doubles(console: Console, findings: Findings) -> None:
     minutes, seconds = divmod(int((ended - begun).total_seconds()), 60)
     title = f"{len({each.case.mismatch.customer_id for each in findings.doubles})} customers refunded twice"
     _heading(console, f"{title}, within {minutes} min {seconds:02} s")
+    tools = ", ".join(sorted({str(each.case.mismatch.tool) for each in findings.doubles}))
+    _paragraph(
+        console,
+        f"Two keys of {tools} for one order, payment and amount. Probable until a person has looked; at risk "
+        f"{_sums(each.case for each in findings.doubles)}.",
+    )
     table = _table("customer", "order", "amount", "at", "refund", "case", right=(2,))
     for each in findings.doubles:
         table.add_row(*_double(each))
@@ -154,14 +160,14 @@ def _at_risk(console: Console, findings: Findings) -> None:
 
 def _owners(console: Console, owners: Iterable[Owned]) -> None:
     _heading(console, "Who owns what")
-    table = _table("owner", "told in", "cases", "of them", "at risk", right=(2,))
+    table = _table("owner", "told in", "cases", "at risk")
     for owned in owners:
         severities = Counter(case.severity for case in owned.cases)
         table.add_row(
             Text(owned.name, style="bold"),
             owned.target,
-            str(len(owned.cases)),
-            ", ".join(f"{severities[each]} {each}" for each in Severity if severities[each]),
+            f"{len(owned.cases):>2}: "
+            + ", ".join(f"{severities[each]} {each}" for each in Severity if severities[each]),
             _sums(owned.cases),
         )
     console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
