@@ -1,7 +1,14 @@
-from recon.model.records.runs import AccountReading
-from recon.model.records.words import AccountId, RunId
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from recon.model.records.cases import Case
+from recon.model.records.runs import AccountReading, Run
+from recon.model.records.words import AccountId, CaseState, Kind, RunId, Verdict
 from recon.rules import notices
-from tests.builders import NOON
+from tests.builders import NOON, a_case, a_mismatch
 from tests.rules.test_notices import AS_OF, MANNER, NASTY, assert_within_limits, blocks_of
 
 
@@ -40,3 +47,61 @@ def test_an_alarm_over_many_accounts_fits() -> None:
 
     assert_within_limits(alarm)
     assert "and 280 more" in blocks_of(alarm)
+
+
+# What was kept back, and is told when the account was read at last.
+
+
+def a_run(number: int, *complete: str, of: tuple[str, ...] = ("", "acct_2")) -> Run:
+    at = NOON + timedelta(hours=number)
+    return Run(
+        id=RunId(f"run-{number}"),
+        fence=number,
+        started_at=at,
+        finished_at=at + timedelta(minutes=1),
+        as_of=at,
+        verdict=Verdict.INCOMPLETE,
+        mark=number,
+        policy_digest="",
+        full=False,
+        counts={},
+        at_risk={},
+        opened=0,
+        cleared=0,
+        healed=0,
+        accounts=tuple(reading(each, None if each in complete else "broke off") for each in of),
+    )
+
+
+def kept(account: str, hours: float, **changes: Any) -> Case:  # noqa: ANN401  # any field of the case
+    mismatch = a_mismatch(account=AccountId(account), kind=Kind.MISSING)
+    return a_case(mismatch, updated_at=NOON + timedelta(hours=hours), **changes)
+
+
+RUNS = [a_run(3, "acct_2"), a_run(2), a_run(1, "", "acct_2")]  # Newest first.
+
+
+@pytest.mark.parametrize(
+    "case, read, expected",
+    [
+        (kept("", 2), ["", "acct_2"], True),
+        (kept("", 3.01), ["", "acct_2"], True),
+        (kept("", 1.01), ["", "acct_2"], False),  # Told by the first run.
+        (kept("", 2), ["acct_2"], False),  # Not read yet.
+        (kept("acct_2", 2), ["", "acct_2"], False),  # Told by the third.
+        (kept("", 2, state=CaseState.ACKNOWLEDGED), [""], False),
+        (replace(kept("", 2), mismatch=a_mismatch()), [""], False),  # A duplicate was told at once.
+    ],
+)
+def test_a_case_is_late_news_if_every_run_since_it_moved_left_its_account_unread(
+    case: Case,
+    read: list[str],
+    expected: bool,  # noqa: FBT001
+) -> None:
+    found = notices.kept_back([case], RUNS, [AccountId(each) for each in read])
+
+    assert (found == (case,)) is expected
+
+
+def test_without_earlier_runs_nothing_was_kept_back() -> None:
+    assert notices.kept_back([kept("", 2)], [], [AccountId("")]) == ()

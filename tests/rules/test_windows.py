@@ -1,0 +1,93 @@
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recon.model.records.results import Reading
+from recon.model.records.runs import Account
+from recon.model.records.words import AccountId
+from recon.model.settings import PullSettings
+from recon.rules import windows
+from recon.rules.windows import Window
+from tests.builders import NOON, PLATFORM
+
+PULL = PullSettings()
+DAY = timedelta(days=1)
+KNOWN = Account(PLATFORM, livemode=False, covered_from=NOON - 30 * DAY, watermark_at=NOON - DAY)
+
+
+def test_a_new_account_is_read_from_the_first_window_on() -> None:
+    expected = Window(NOON - PULL.first_window, NOON)
+
+    assert windows.created(Account(PLATFORM), now=NOON, pull=PULL) == expected
+
+
+def test_a_known_account_is_read_from_its_watermark_less_the_overlap() -> None:
+    expected = Window(NOON - DAY - PULL.overlap, NOON)
+
+    assert windows.created(KNOWN, now=NOON, pull=PULL) == expected
+
+
+def test_a_watermark_from_the_future_leaves_the_overlap() -> None:
+    early = NOON - 2 * DAY
+    expected = Window(early - PULL.overlap, early)
+
+    assert windows.created(KNOWN, now=early, pull=PULL) == expected
+
+
+def test_a_window_that_joins_extends_what_is_covered() -> None:
+    window = windows.created(KNOWN, now=NOON, pull=PULL)
+
+    assert windows.read(KNOWN, window) == replace(KNOWN, watermark_at=NOON)
+
+
+LONG_AGO = replace(KNOWN, covered_from=NOON - 99 * DAY)
+
+
+@pytest.mark.parametrize("account", [Account(PLATFORM), LONG_AGO])
+def test_a_window_that_does_not_join_begins_coverage_anew(account: Account) -> None:
+    window = Window(NOON - DAY + timedelta(seconds=1), NOON)
+
+    assert windows.read(account, window).covered_from == window.from_at
+
+
+def test_nothing_is_listed_again_while_the_fresh_window_holds_it_all() -> None:
+    fresh = Window(NOON - PULL.relist, NOON)
+
+    assert windows.relisted(None, fresh=fresh, pull=PULL) is None
+
+
+@given(
+    st.lists(st.integers(min_value=1, max_value=72), min_size=1, max_size=30),
+    st.one_of(st.none(), st.datetimes(datetime(2025, 12, 1), datetime(2026, 4, 1))),  # noqa: DTZ001
+)
+def test_any_cursor_leads_through_everything_old_without_a_gap(
+    hours: list[int], began: datetime | None
+) -> None:
+    cursor = None if began is None else began.replace(tzinfo=NOON.tzinfo)
+    now = NOON
+    for each in hours:
+        now += timedelta(hours=each)
+        fresh = Window(now - timedelta(hours=each) - PULL.overlap, now)
+        window = windows.relisted(cursor, fresh=fresh, pull=PULL)
+        assert window is not None
+        oldest = now - PULL.relist
+        follows = cursor is not None and oldest <= cursor < fresh.from_at
+        assert window.from_at == (cursor if follows else oldest)
+        assert window.from_at < window.to_at <= fresh.from_at
+        assert window.to_at == fresh.from_at or window.to_at - window.from_at == PULL.relist / 24
+        cursor = window.to_at
+
+
+def test_an_account_is_covered_as_far_as_it_was_read_and_one_that_nobody_reads_is_not() -> None:
+    other, stranger = AccountId("acct_2"), AccountId("acct_9")
+    accounts = {PLATFORM: KNOWN, other: Account(other)}
+    coverage = windows.coverage(accounts, [PLATFORM], [PLATFORM, stranger])
+
+    assert coverage.refunds == {
+        PLATFORM: Reading(KNOWN.covered_from, KNOWN.watermark_at, complete=True),
+        other: Reading(None, None, complete=False),
+        stranger: Reading(None, None, complete=False),
+    }

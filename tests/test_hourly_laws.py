@@ -1,0 +1,207 @@
+"""The law of touched reading: after any history, a full diff finds nothing that the hour left out."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, update
+
+from recon import hourly
+from recon.doors import intents
+from recon.doors.store import cases as book
+from recon.doors.store import leases, reading
+from recon.doors.store.engines import Database
+from recon.doors.stripe import Identity, Page, Provider
+from recon.model import tables
+from recon.model.errors import ProviderUnavailable
+from recon.model.records.cases import Change
+from recon.model.records.provider import Refund, RefundEvent
+from recon.model.records.runs import HOUR
+from recon.model.records.words import AccountId, Actor, IntentKey, IntentStatus, RefundId, Resolution
+from recon.model.settings import ProviderSettings, Secret, Settings
+from recon.rules import cases
+from tests.builders import NOON, a_refund, an_intent
+from tests.hours import OWNERS
+
+KEYS = ("a", "b", "c", "d", "e")
+NAMES = ("re_1", "re_2", "re_3", "re_4", "re_5", "re_6")
+PAYMENTS = ("pi_1", "pi_2", "ch_1")
+NUMBERS = count()
+
+key, name, payment = st.sampled_from(KEYS), st.sampled_from(NAMES), st.sampled_from(PAYMENTS)
+amount = st.sampled_from((4900, 1000))
+STEP = st.one_of(
+    st.tuples(st.just("wait"), st.sampled_from((1, 5, 15, 60, 60 * 24, 60 * 24 * 8))),
+    st.tuples(st.just("intend"), key, payment, amount, st.sampled_from(IntentStatus), st.sampled_from("xy")),
+    st.tuples(st.just("say"), key, st.sampled_from(IntentStatus), st.one_of(st.none(), name)),
+    st.tuples(st.just("repay"), key, payment),
+    st.tuples(st.just("forget"), key),
+    st.tuples(st.just("refund"), name, payment, amount, st.one_of(st.none(), key)),
+    st.tuples(st.just("mend"), name, st.sampled_from(("succeeded", "failed", "canceled"))),
+    st.tuples(st.just("break"), st.just(0)),
+    st.tuples(st.just("resolve"), st.integers(0, 3)),
+    st.tuples(st.just("run"), st.just(0)),
+)
+
+
+class Memory(Provider):
+    """A provider that is a dictionary: what it holds, it shows at once."""
+
+    def __init__(self) -> None:
+        super().__init__(ProviderSettings(api_key=Secret("sk_test_memory")))
+        self.held: dict[RefundId, Refund] = {}
+        self.changed: list[RefundEvent] = []
+        self.time = NOON
+        self.broken = False
+
+    def account(self, account: AccountId = AccountId("")) -> Identity:
+        return Identity("acct_memory", livemode=False)
+
+    def now(self) -> datetime:
+        return self.time
+
+    def refunds(self, account: AccountId, created_from: datetime, created_to: datetime) -> Iterator[Page]:
+        held = [each for each in self.held.values() if created_from <= each.created_at <= created_to]
+        yield Page(tuple(held), (), 1, last=not self.broken)
+        if self.broken:
+            raise ProviderUnavailable("page 2 broke off")
+
+    def refund_events(self, account: AccountId, since: datetime) -> Iterator[RefundEvent]:
+        return iter([event for event in self.changed if event.created_at >= since])
+
+    def retrieve(self, refund_id: RefundId, account: AccountId) -> Refund | None:
+        return self.held.get(refund_id)
+
+
+class History:
+    """Applies steps to a database and a provider."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.provider = Memory()
+        self.clicks = 0
+
+    def run(self, *, full: bool = False, dry_run: bool = False) -> hourly.RunReport:
+        """Pass over the books; full: as if the settings had changed in a way that changes no judgement."""
+        told = replace(self.provider._settings, metadata_key="other" if full else "intent_key")  # noqa: SLF001
+        options = Settings(provider=told, owners=OWNERS)
+        return hourly.run(
+            self.database, self.provider, options, clock=lambda: self.provider.time, dry_run=dry_run
+        )
+
+    def take(self, step: tuple[object, ...]) -> None:
+        getattr(self, f"do_{step[0]}")(*step[1:])
+
+    def do_wait(self, minutes: int) -> None:
+        self.provider.time += timedelta(minutes=minutes)
+
+    def do_intend(self, key: str, payment: str, minor: int, status: IntentStatus, order: str) -> None:
+        now = self.provider.time
+        intent = an_intent(
+            key=IntentKey(key),
+            payment=payment,
+            amount_minor=minor,
+            status=status,
+            refund_id=None,
+            order_id=order,
+            created_at=now,
+            updated_at=now,
+            first_sent_at=now,
+        )
+        with self.database.write() as connection:
+            intents.put(connection, intent)
+
+    def _change(self, key: str, **values: object) -> None:
+        with self.database.write() as connection:
+            connection.execute(update(tables.intents).where(tables.intents.c.key == key).values(values))
+
+    def do_say(self, key: str, status: IntentStatus, refund_id: str | None) -> None:
+        self._change(key, status=status, refund_id=refund_id, updated_at=self.provider.time)
+
+    def do_repay(self, key: str, payment: str) -> None:
+        self._change(key, payment=payment)
+
+    def do_forget(self, key: str) -> None:
+        with self.database.write() as connection:
+            connection.execute(delete(tables.intents).where(tables.intents.c.key == key))
+
+    def do_refund(self, name: RefundId, payment: str, minor: int, key: IntentKey | None) -> None:
+        if name not in self.provider.held:
+            kind = "charge" if payment.startswith("ch_") else "payment_intent"
+            made = a_refund(
+                id=name,
+                amount_minor=minor,
+                status="pending",
+                intent_key=key,
+                created_at=self.provider.time,
+                **{"payment_intent": None, "charge": None, kind: payment},
+            )
+            self.provider.held[name] = made
+
+    def do_mend(self, name: RefundId, status: str) -> None:
+        known = self.provider.held.get(name)
+        if known is not None and known.status == "pending":
+            self.provider.held[name] = replace(known, status=status)
+            self.provider.changed.append(RefundEvent(name, None, self.provider.time))
+
+    def do_break(self, _: int) -> None:
+        self.provider.broken = True
+        self.run()
+        self.provider.broken = False
+
+    def do_resolve(self, place: int) -> None:
+        waiting = reading.read(self.database, full=True, mark=0, as_of=self.provider.time).cases
+        if place >= len(waiting):
+            return
+        self.clicks += 1
+        change = cases.resolve(
+            waiting[place],
+            code=Resolution.RECOVERED,
+            fence=leases.newest(self.database, HOUR),
+            actor=Actor("ana"),
+            reason="done",
+            now=self.provider.time,
+            action_id=f"click-{self.clicks}",
+        )
+        if isinstance(change, Change):
+            book.move(self.database, change)
+
+    def do_run(self, _: int) -> None:
+        self.run()
+
+
+@given(steps=st.lists(STEP, min_size=4, max_size=25))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
+def test_after_any_history_a_full_diff_changes_nothing(
+    steps: list[tuple[object, ...]], sqlite_template: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / f"{next(NUMBERS)}.db"
+    shutil.copyfile(sqlite_template, place)
+    with Database.open(f"sqlite:///{place}") as database:
+        history = History(database)
+        for step in steps:
+            history.take(step)
+        history.run()
+        second = history.run()
+        full = history.run(full=True, dry_run=True)
+
+        assert full.run.full
+        assert (second.changes, second.notices) == ((), ())
+        assert full.changes == ()
+        assert full.heals == ()
+        assert book.verify(database) == ()
+
+
+def test_the_memory_is_a_provider_that_a_run_can_read(sqlite_template: Path, tmp_path: Path) -> None:
+    shutil.copyfile(sqlite_template, tmp_path / "recon.db")
+    with Database.open(f"sqlite:///{tmp_path / 'recon.db'}") as database:
+        history = History(database)
+        history.do_refund(RefundId("re_1"), "pi_1", 4900, None)
+        history.do_wait(15)
+
+        assert [str(change.case.mismatch.kind) for change in history.run().changes] == ["orphan"]
