@@ -90,6 +90,17 @@ def test_the_clock_moves_and_runs_on(sandbox: Street) -> None:
     assert 0 <= created - datetime.fromisoformat(moved).timestamp() + 1 < 30
 
 
+def test_every_answer_is_dated_in_sandbox_time(sandbox: Street) -> None:
+    sandbox.set_time("2026-05-01T12:00:00Z")
+
+    answers = [
+        requests.get(f"{sandbox.url}{path}", timeout=5).headers["Date"]
+        for path in ("/v1/refunds", "/api/auth.test", "/_sandbox/clock", "/slack")
+    ]
+
+    assert [date[:22] for date in answers] == ["Fri, 01 May 2026 12:00"] * 4
+
+
 def test_reset_empties_everything(sandbox: Street) -> None:
     sandbox.payment("pi_1", 10_000)
     client = provider(sandbox)
