@@ -8,7 +8,7 @@ It imports nothing of the product. Where the text leaves a choice, this is the r
     charge is its id); columns the contract does not name are not looked at. They count as one row and
     supersede nothing. Malformed rows are each rejected, equal or not; of equal readable rows the first
     one's number is kept.
- 3. A charge is mapped by any readable refund row of the account that shows both ids: dead, system, superseded.
+ 3. A charge is mapped by any readable refund row of the account that shows both ids: dead, system, older.
     Shown two, the lesser as text. A rejected row shows nothing, except that while versions are compared all
     readable rows count. The mapping is no part of what a row says: (none, ch_1) beside (pi_1, ch_1) are two
     versions, not equal rows.
