@@ -144,8 +144,10 @@ def _command(*words: str) -> str:
 
 def _program() -> str:
     """Return how a shell in this folder finds the recon command."""
-    here = Path(sys.argv[0])
-    return "recon" if shutil.which("recon") == str(here) else os.path.relpath(here)
+    program = Path(sys.argv[0]).absolute()
+    if shutil.which(program.name) == str(program):
+        return program.name
+    return str(program.relative_to(Path.cwd())) if program.is_relative_to(Path.cwd()) else str(program)
 
 
 def _wait() -> None:

@@ -43,7 +43,7 @@ def test_who_has_the_target_open_reads_the_old_to_the_end_and_then_the_new(tmp_p
     assert (before, during, words(reader)) == ("old", "old", "new")
 
 
-@pytest.mark.parametrize("content", [b"", b"not a database at all, but a text that is long enough for a header" * 9])
+@pytest.mark.parametrize("content", [b"", b"a text that is longer than a header " * 9])
 def test_a_target_that_is_no_database_gives_way(tmp_path: Path, content: bytes) -> None:
     target = tmp_path / "target.db"
     for suffix in ("", "-wal"):
