@@ -1,6 +1,8 @@
 """The desk's router: what every page shows around itself, and what anybody sees when a door is shut.
 
 Started by `recon dashboard`. Never shows a traceback: an error of ours is a sentence that says what to do.
+The pages are in views/, because Streamlit runs the files of a folder named pages without their router when a
+server's first visitor asks for one.
 """
 
 from pathlib import Path
@@ -25,20 +27,17 @@ def main() -> None:
     st.logo(str(HERE / "static" / "logo.svg"), icon_image=str(HERE / "static" / "mark.svg"), size="large")
     page = st.navigation(
         [
-            st.Page("pages/queue.py", title="Queue", icon=":material/inbox:", default=True),
-            st.Page("pages/case.py", title="Case", icon=":material/description:"),
+            st.Page("views/queue.py", title="Queue", icon=":material/inbox:", default=True),
+            st.Page("views/case.py", title="Case", icon=":material/description:"),
         ]
     )
-    refused = session.refusal()
-    if refused is not None:
-        panels.note("Not served here", refused, tone="red", icon=":material/block:")
-        return
     try:
         panels.sidebar(session.operator())
         panels.live_freshness()
         _arrive(page.url_path)
         page.run()
-    except ReconError as error:  # The database is away, not upgraded, or the settings are wrong.
+    except ReconError as error:
+        # The database is away or not upgraded, the settings are wrong, or the server listens elsewhere.
         panels.trouble(error)
 
 

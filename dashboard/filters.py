@@ -65,7 +65,9 @@ def _words(
         return ()
 
     def shown(word: Word) -> str:
-        return phrases[word] if counts is None else f"{phrases[word]} {counts.get(word, 0):,}"
+        label = phrases[word] if counts is None else f"{phrases[word]} {counts.get(word, 0):,}"
+        # The theme's own color of a chosen button is too dim to read on a dark page.
+        return f":blue[{label}]" if word in (st.session_state.get(KEYS[name]) or ()) else label
 
     def write() -> None:
         picked = tuple(st.session_state[KEYS[name]] or ())

@@ -24,7 +24,7 @@ Fact = tuple[str, object]
 
 def trouble(error: ReconError) -> None:
     """Show what went wrong and what to do, in the error's own sentence."""
-    heading = "Try again in a moment" if isinstance(error, Wait) else "This needs putting right"
+    heading = "Try again in a moment" if isinstance(error, Wait) else "Not possible as things are"
     note(heading, str(error), tone="red", icon=":material/error:")
 
 

@@ -12,20 +12,24 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from recon.desk import Desk
+from recon.model.errors import NotPermitted
 from recon.model.records.people import Operator
 
 # What a proxy adds: in local mode nobody may reach the desk through one.
 FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via")
 
 
-@st.cache_resource(show_spinner=False)
 def desk() -> Desk:
     """Return this process's desk: one for all tabs, as it keeps nothing of anybody's.
 
     Raises:
-        ReconError: the settings or the database cannot be used; the next tab tries again.
+        NotPermitted: in local mode the desk is for this machine only, and this request is not from it.
+        ReconError: the settings or the database cannot be used; the next run tries again.
     """
-    return Desk.open()
+    refused = refusal()
+    if refused is not None:
+        raise NotPermitted(refused)
+    return _opened()
 
 
 def operator() -> Operator:
@@ -43,7 +47,7 @@ def zone() -> tzinfo:
 
 
 def refusal() -> str | None:
-    """Return why local mode answers nobody here, None when all is well.
+    """Return why local mode does not answer this request, None when all is well.
 
     It holds also for a server that was started without the launcher: bound to every interface, reached by
     another name, or through a proxy.
@@ -61,6 +65,11 @@ def refusal() -> str | None:
     if any(header in st.context.headers for header in FORWARDED):
         return "The desk in local mode is not to be reached through a proxy."
     return None
+
+
+@st.cache_resource(show_spinner=False)
+def _opened() -> Desk:
+    return Desk.open()
 
 
 def _loopback(name: object) -> bool:

@@ -11,11 +11,13 @@ from recon.doors import config, intents
 from recon.doors.store import cases, leases, mirror
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
-from recon.model.records.cases import Case, case_id
+from recon.model.records.cases import Case, Change, case_id
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.results import Mismatch, Money
 from recon.model.records.runs import HOUR, AccountReading, Run
 from recon.model.records.words import (
+    Actor,
+    CaseId,
     Certainty,
     Direction,
     Finding,
@@ -100,6 +102,18 @@ def rows(database: Database, ours: Iterable[Intent], theirs: Iterable[Refund], *
     )
     mirror.save_page(database, lease, theirs)
     leases.release(database, lease)
+
+
+def acknowledged(database: Database, named: CaseId, *, by: str, now: datetime) -> Case:
+    """Let somebody else take a case on."""
+    case = cases.get(database, named)
+    assert case is not None, f"{named} was never seeded"
+    change = rules.acknowledge(
+        case, actor=Actor(by), reason="Seeded: asking the bank.", now=now, action_id=f"seed-{by}-{named}"
+    )
+    assert isinstance(change, Change), change
+    cases.move(database, change)
+    return change.case
 
 
 def duplicate(number: int, *, at: datetime, amount_minor: int = 4900, currency: str = "usd") -> Mismatch:

@@ -38,7 +38,7 @@ class Snapshot:
 def main() -> None:
     """Show money at risk, the filters with their counts, and one page of cases."""
     desk, zone = session.desk(), session.zone()
-    st.title("Queue")
+    st.title("Queue", anchor=False)
     held = st.session_state.get("snapshot")
     summary = held.summary if held else desk.summary()
     _money(summary, desk)
@@ -110,7 +110,7 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
         alt=f"{len(cases)} cases, worst first. The same as a plain list of links: choose Show as, List.",
     )
     if chosen.selection.rows:
-        st.switch_page("pages/case.py", query_params=links.case(cases[chosen.selection.rows[0]].id))
+        st.switch_page("views/case.py", query_params=links.case(cases[chosen.selection.rows[0]].id))
 
 
 def _list(held: Snapshot, zone: tzinfo) -> None:
@@ -118,7 +118,7 @@ def _list(held: Snapshot, zone: tzinfo) -> None:
     for case in held.page.cases:
         with st.container(border=True, gap="xsmall"):
             st.page_link(
-                "pages/case.py",
+                "views/case.py",
                 label=f"**{tables.kind(case)} · {tables.money(case.mismatch.at_risk)}**",
                 query_params=links.case(case.id),
             )

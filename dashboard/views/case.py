@@ -37,7 +37,7 @@ PURPOSES: Final = {
 def main() -> None:
     """Show the case that the address names."""
     desk, zone = session.desk(), session.zone()
-    st.page_link("pages/queue.py", label="Queue", icon=":material/arrow_back:", query_params=links.filters())
+    st.page_link("views/queue.py", label="Queue", icon=":material/arrow_back:", query_params=links.filters())
     named = st.query_params.get("case", "")
     view = desk.case(named, operator=session.operator())
     if view is None:
@@ -48,12 +48,12 @@ def main() -> None:
     _ownership(view, zone)
     sides, decide = st.columns([7, 3], gap="small")
     with sides, st.container(border=True):
-        st.subheader("Both sides")
+        st.header("Both sides", anchor=False)
         compare.show(view, zone)
     with decide, st.container(border=True):
         _decide(desk, view)
     with st.container(border=True):
-        st.subheader("Evidence")
+        st.header("Evidence", anchor=False)
         panels.facts(panels.particulars(view.case.mismatch, zone), columns=5, width=140)
     with st.container(border=True):
         _story(view, zone)
@@ -61,7 +61,7 @@ def main() -> None:
 
 def _find(named: str) -> None:
     """Say that there is no such case, if one was named, and ask for one."""
-    st.title("No such case" if named else "Find a case")
+    st.title("No such case" if named else "Find a case", anchor=False)
     if named:
         st.text(f"No case has the id {safe.line(named)}.")
     with st.form("find", border=False):
@@ -69,14 +69,17 @@ def _find(named: str) -> None:
             "Case id", max_chars=ID_LIMIT, placeholder="C-…", help="As in a message or the queue."
         )
         if st.form_submit_button("Open", icon=":material/search:") and typed.strip():
-            st.switch_page("pages/case.py", query_params=links.case(typed.strip()))
+            st.switch_page("views/case.py", query_params=links.case(typed.strip()))
 
 
 def _headline(view: CaseView) -> None:
     mismatch = view.case.mismatch
     amount = tables.money(mismatch.at_risk)
     kind = words.KINDS[mismatch.kind]
-    st.title(f"{kind} · {amount} at risk" if mismatch.at_risk.amount_minor else f"{kind} · nothing at risk")
+    st.title(
+        f"{kind} · {amount} at risk" if mismatch.at_risk.amount_minor else f"{kind} · nothing at risk",
+        anchor=False,
+    )
     panels.badges(view.case)
     st.text(safe.text(mismatch.why))
 
@@ -120,7 +123,7 @@ def _moved_meanwhile(view: CaseView, zone: tzinfo) -> None:
 
 
 def _decide(desk: Desk, view: CaseView) -> None:
-    st.subheader("Decide")
+    st.header("Decide", anchor=False)
     if view.case.state is CaseState.RESOLVED and view.case.resolution:
         st.caption(f"Resolved as: {words.RESOLUTIONS[view.case.resolution]}.")
     if not view.moves:
@@ -150,11 +153,16 @@ def _dialog(desk: Desk, view: CaseView, move: Action) -> None:
 
 
 def _confirm(desk: Desk, view: CaseView, move: Action, amount: str, *, action_id: str) -> None:
+    if st.session_state.get("again"):  # The button below, which is there only after a refusal.
+        st.rerun()
     st.text(f"{words.KINDS[view.case.mismatch.kind]}, {amount} at risk, case {view.case.id}.")
     st.caption(PURPOSES[move])
     with st.form("decision", border=False, enter_to_submit=False):
         code = _resolution() if move is Action.RESOLVED else None
-        reason = st.text_area("Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key="reason")
+        draft = st.session_state.get(f"draft-{view.case.id}", "")
+        reason = st.text_area(
+            "Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key=f"reason-{action_id}", value=draft
+        )
         label = f"{VERBS[move]} {amount}" if move is not Action.COMMENTED else "Save the comment"
         pressed = st.form_submit_button(label, type="primary", icon=ICONS[move])
     if not pressed:
@@ -165,13 +173,14 @@ def _confirm(desk: Desk, view: CaseView, move: Action, amount: str, *, action_id
     try:
         _act(desk, view, move, code, reason=reason or "", action_id=action_id)
     except CaseMoved as moved:
+        st.session_state[f"draft-{view.case.id}"] = reason  # Nobody types it twice.
         panels.note("Not saved", str(moved), tone="red", icon=":material/sync_problem:")
-        if st.button("Read it again", key="again"):
-            st.rerun()
+        st.button("Read it again", key="again", icon=":material/refresh:")
     except ReconError as error:
         panels.trouble(error)
     else:
         st.session_state["said"] = f"{words.ACTIONS[move]}. Saved with your reason."
+        st.session_state.pop(f"draft-{view.case.id}", None)
         st.session_state["seen"] = None
         st.rerun()
 
@@ -209,7 +218,7 @@ def _act(
 
 
 def _story(view: CaseView, zone: tzinfo) -> None:
-    st.subheader("Story")
+    st.header("Story", anchor=False)
     entries = list(reversed(view.entries))
     every = len(entries) <= STORY_LIMIT or st.toggle(f"All {len(entries)} entries", key="every-entry")
     for entry in entries if every else entries[:STORY_LIMIT]:

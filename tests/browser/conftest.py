@@ -1,0 +1,159 @@
+"""A real Chromium on a real server, one of each per worker; a browser context of its own for each test."""
+
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+
+from recon.cli.dashboard import serving
+from recon.doors.store.engines import Database
+from recon.model.records.cases import Case
+from recon.model.records.results import Mismatch
+from recon.model.records.words import IntentKey, Subject
+from recon.model.settings import DashboardSettings
+from tests import seeds
+
+CHROMIUM = os.environ.get("RECON_CHROMIUM", "/usr/bin/chromium")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SECONDS = 30  # For a server to answer or a page to settle on a busy machine.
+NUMBERS = count(7000)  # An order of its own for each test: all tests of a worker share one database.
+
+
+@dataclass
+class Desk:
+    """The served dashboard and the database behind it. outside: addresses that a page asked for elsewhere."""
+
+    url: str
+    database: Database
+    outside: list[str] = field(default_factory=list)
+
+    def seeded(self) -> Case:
+        """Save a run that found one more order refunded twice, and give back its case."""
+        number = next(NUMBERS)
+        return self._saved(seeds.duplicate(number, at=datetime.now(UTC) - timedelta(hours=2)), number)
+
+    def hostile(self, text: str) -> Case:
+        """Save the same, with the text wherever somebody else could have written it."""
+        number = next(NUMBERS)
+        named = f"{number} {text}"
+        mismatch = replace(
+            seeds.duplicate(number, at=datetime.now(UTC) - timedelta(hours=2)),
+            subject=Subject(f"intent:{named}"),
+            intent_key=IntentKey(named),
+            order_id=text,
+            customer_id=text,
+            payment=text,
+            diagnosis=text,
+            why=text,
+        )
+        return self._saved(mismatch, number)
+
+    def _saved(self, mismatch: Mismatch, number: int) -> Case:
+        now = datetime.now(UTC)
+        intent, refunds = seeds.sides(mismatch, at=mismatch.since)
+        seeds.rows(self.database, [intent], refunds, now=now)
+        (case,) = seeds.run(self.database, [mismatch], now=now, number=number)
+        return case
+
+
+@pytest.fixture(scope="session")
+def server(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """The dashboard as the launcher starts it, on a free port, over a file of its own."""
+    folder = tmp_path_factory.mktemp("desk")
+    file = folder / "recon.db"
+    file.write_bytes(sqlite_template.read_bytes())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = os.environ | {"RECON_DATABASE_URL": f"sqlite:///{file}"}
+    log = (folder / "server.log").open("wb")
+    with Database.open(f"sqlite:///{file}") as database:
+        process = subprocess.Popen(
+            serving(DashboardSettings(), port), cwd=folder, env=environment, stdout=log, stderr=log
+        )
+        try:
+            _await(f"http://127.0.0.1:{port}/_stcore/health", process, folder / "server.log")
+            yield Desk(f"http://127.0.0.1:{port}", database)
+        finally:
+            process.terminate()
+            process.wait(SECONDS)
+            log.close()
+
+
+def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        assert process.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(url, timeout=SECONDS):  # noqa: S310 -- http on loopback, a few lines above
+                return
+        except (urllib.error.URLError, ConnectionError):  # Not listening yet.
+            time.sleep(0.1)
+    pytest.fail(f"The dashboard did not answer within {SECONDS} s: {log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests of a worker."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def desk(server: Desk) -> Iterator[Desk]:
+    """The served dashboard; after the test, nothing may have left for outside."""
+    server.outside.clear()
+    yield server
+    assert server.outside == []
+
+
+@pytest.fixture
+def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
+    """A person's browser: desktop, in Berlin."""
+    made = chromium.new_context(
+        viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin", locale="en-GB"
+    )
+    made.set_default_timeout(SECONDS * 1000)
+    expect.set_options(timeout=SECONDS * 1000)
+
+    def watch(request: Request) -> None:
+        if not request.url.startswith((desk.url, "data:", "blob:")):
+            desk.outside.append(request.url)
+
+    made.on("request", watch)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def tab(context: BrowserContext, desk: Desk) -> Callable[[str], Page]:
+    """Open a tab on an address of the dashboard, and wait until it has its heading."""
+
+    def opened(path: str) -> Page:
+        page = context.new_page()
+        page.goto(desk.url + path)
+        page.locator("h1").wait_for()
+        return page
+
+    return opened
