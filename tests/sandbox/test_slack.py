@@ -323,6 +323,7 @@ def test_a_message_to_a_person_opens_one_conversation(sandbox: Street) -> None:
 
     assert len(channels) == 1
     assert channels.pop().startswith("D")
+    assert len(sandbox.messages()) == 2
 
 
 def test_groups_are_listed(sandbox: Street) -> None:
