@@ -12,7 +12,7 @@ from recon import watch
 from recon.doors.store.engines import Database
 from recon.model.settings import Settings
 
-DELIVERY_BUDGET = timedelta(seconds=40)  # The next tick comes in a minute.
+DELIVERY_BUDGET = timedelta(seconds=20)  # A reply behind its root; for the rest the next tick comes soon.
 
 
 def main() -> int:

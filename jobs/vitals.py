@@ -29,13 +29,10 @@ def _of_runs(database: Database) -> list[Sample]:
         verdicts: dict[Labels, float] = {
             (("verdict", str(each)),): float(saved.verdict is each) for each in Verdict
         }
-        unknown = saved.counts.get("pending_unknown")
         found += [
             Sample("run_duration_seconds", "How long the last saved run took.", {(): seconds}),
             Sample("last_run_verdict", "1 for the verdict of the last saved run.", verdicts),
         ]
-        if isinstance(unknown, int):
-            found.append(Sample("pending_unknown", "Intents of which nobody knows.", {(): unknown}))
     return found
 
 

@@ -24,7 +24,7 @@ from recon.rules import deliveries
 PACE = timedelta(
     seconds=1
 )  # Slack takes one message a second and channel; so asking for more only costs time.
-_POLL_SECONDS = 1.0  # Between two turns while something still waits.
+_SHORTEST_WAIT = timedelta(seconds=1)  # Between two turns: another sender may hold what is due.
 _ON_THE_WAY = (NoticeState.WAITING, NoticeState.SENDING, NoticeState.UNKNOWN)
 
 Clock = Callable[[], datetime]
@@ -106,15 +106,19 @@ def deliver_all(
     budget: timedelta,
     sleep: Sleep = time.sleep,
 ) -> DeliveryReport:
-    """Take turns until nothing waits, the budget is spent or Slack is away; return what all of them did.
+    """Take turns until nothing waits, the budget would be spent or Slack is away; return what all did.
 
     Raises:
         DatabaseUnavailable: what was written down before it stands.
     """
     deadline = clock() + budget
     whole = deliver(database, slack, settings, clock=clock, sleep=sleep)
-    while whole.enabled and whole.waiting and not whole.away and clock() < deadline:
-        sleep(_POLL_SECONDS)
+    while whole.enabled and whole.waiting and not whole.away:
+        due, now = outbox.next_due(database), clock()
+        wait = max(due - now, _SHORTEST_WAIT) if due is not None else _SHORTEST_WAIT
+        if now + wait > deadline:
+            break
+        sleep(wait.total_seconds())
         turn = deliver(database, slack, settings, clock=clock, sleep=sleep)
         whole = replace(
             turn,

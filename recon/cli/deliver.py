@@ -29,7 +29,8 @@ def deliver(
             database, slack, settings, clock=lambda: datetime.now(UTC), budget=budget
         )
     if not report.enabled:
-        print(f"SLACK_BOT_TOKEN is not set: {report.waiting} notices wait.")
+        wait = "1 notice waits" if report.waiting == 1 else f"{report.waiting} notices wait"
+        print(f"SLACK_BOT_TOKEN is not set: {wait}.")
         return
     print(f"{report.sent} sent, {report.waiting} waiting, {report.given_up} given up.")
     for reason in report.reasons:

@@ -109,6 +109,18 @@ def threads(database: Database, keys: Iterable[str]) -> Mapping[str, Thread]:
     return {row.key: Thread(row.key, row.target, row.channel, row.root_ts) for row in rows}
 
 
+def next_due(database: Database) -> datetime | None:
+    """Return when the next notice can be claimed; None when none is on its way."""
+    columns = notices.c
+    due = select(func.min(columns.next_at)).where(
+        columns.state.in_([NoticeState.WAITING, NoticeState.UNKNOWN])
+    )
+    lapsing = select(func.min(columns.claimed_until)).where(columns.state == NoticeState.SENDING)
+    with database.read() as connection:
+        moments = [connection.scalar(due), connection.scalar(lapsing)]
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
 def place(database: Database, target: str) -> str | None:
     """Return the channel that Slack named for a target in an earlier answer; None before the first."""
     query = select(threads_table.c.channel).where(

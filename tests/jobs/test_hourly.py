@@ -1,0 +1,199 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import hourly, tick
+from recon.doors.store import leases, outbox, runs
+from recon.doors.store.engines import Database
+from recon.model.records.runs import HOUR
+from recon.model.records.words import NoticeState
+from tests.rules.test_staleness import RUN
+from tests.sandboxes import SLACK_TOKEN, STRIPE_KEY, Street
+from tests.wires import answers, wire
+
+Log = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def log(capfd: pytest.CaptureFixture[str]) -> Log:
+    """Return what was logged since it was last asked."""
+    return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
+
+
+@pytest.fixture
+def street(sandbox: Street, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Street:
+    """A sandbox with an orphan of an hour ago, and an environment that names it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECON_DATABASE_URL", database_url)
+    monkeypatch.setenv("STRIPE_API_KEY", STRIPE_KEY)
+    monkeypatch.setenv("RECON_STRIPE_BASE_URL", sandbox.url)
+    monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)
+    monkeypatch.setenv("RECON_SLACK_BASE_URL", sandbox.slack_url)
+    sandbox.control("slack", rate_limit=False)
+    sandbox.payment("pi_1", 5000)
+    sandbox.control("refunds", payment="pi_1", amount=4900)
+    sandbox.advance(3600)
+    return sandbox
+
+
+def set_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    (tmp_path / "own.toml").write_text(text)
+    monkeypatch.setenv("RECON_CONFIG", str(tmp_path / "own.toml"))
+
+
+def test_one_hour_finds_tells_and_exits_clean(street: Street, log: Log) -> None:
+    assert hourly.main() == 0
+
+    said = {line["event"]: line for line in log()}
+    assert (said["run"]["verdict"], said["run"]["counts"]["mismatches"]["orphan"]) == ("breaks", 1)
+    assert said["delivery"]["sent"] == len(street.messages()) > 0
+    assert "orphan" in street.messages()[0]["text"]
+
+
+def test_a_second_hour_says_nothing_new(street: Street) -> None:
+    hourly.main()
+    told = street.messages()
+
+    assert hourly.main() == 0
+    assert street.messages() == told
+
+
+def test_the_heartbeat_counts_complete_runs_only(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+    with wire(answers("200 OK", "OK")) as served:
+        monkeypatch.setenv("RECON_HEARTBEAT_URL", f"{served.url}/ping")
+        hourly.main()
+        street.fault("GET /v1/refunds", "drop_before", times=9)
+        hourly.main()
+        paths = [request.split(b" ")[1].partition(b"?")[0].decode() for request in served.requests]
+
+    assert paths == ["/ping/start", "/ping", "/ping/start", "/ping/fail"]
+
+
+def test_a_listing_that_breaks_off_exits_3_and_still_delivers(street: Street) -> None:
+    hourly.main()
+    street.fault("GET /v1/refunds", "drop_before", times=9)
+    before = len(street.messages())
+
+    assert hourly.main() == 3
+    assert len(street.messages()) == before + 1
+    assert "incomplete" in street.messages()[-1]["text"]
+
+
+def test_slack_being_away_exits_4_at_once_and_keeps_the_notices(
+    street: Street, database: Database, monkeypatch: pytest.MonkeyPatch, log: Log
+) -> None:
+    monkeypatch.setenv("RECON_SLACK_BASE_URL", "http://127.0.0.1:9/api/")
+    started = datetime.now(UTC)
+
+    assert hourly.main() == 4
+
+    assert datetime.now(UTC) - started < timedelta(seconds=30)
+    assert outbox.undelivered(database)[NoticeState.WAITING] > 0
+    assert log()[-1]["reasons"] == ["Slack was not reached (ConnectionRefusedError)."]
+
+
+def test_without_slack_the_hour_is_done_and_notices_wait(
+    street: Street, database: Database, monkeypatch: pytest.MonkeyPatch, log: Log
+) -> None:
+    monkeypatch.delenv("SLACK_BOT_TOKEN")
+
+    assert hourly.main() == 0
+
+    assert outbox.undelivered(database)[NoticeState.WAITING] > 0
+    assert log()[-1]["reasons"] == ["SLACK_BOT_TOKEN is not set"]
+
+
+def test_a_lease_that_is_held_exits_75_and_says_nothing_to_the_heartbeat_but_start(
+    street: Street, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases.take(database, HOUR, "somebody", now=datetime.now(UTC), duration=timedelta(minutes=5))
+    with wire(answers("200 OK", "OK")) as served:
+        monkeypatch.setenv("RECON_HEARTBEAT_URL", f"{served.url}/ping")
+
+        assert hourly.main() == 75
+        assert len(served.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "name,value,said",
+    [
+        ("STRIPE_API_KEY", "", "STRIPE_API_KEY is not set"),
+        ("RECON_CONFIG", "nowhere", "RECON_CONFIG names nowhere"),
+        ("STRIPE_API_KEY", "wrong", "401"),
+    ],
+)
+def test_what_a_person_must_put_right_exits_2_in_one_line(  # noqa: PLR0917 - the columns of the table
+    street: Street,
+    monkeypatch: pytest.MonkeyPatch,
+    log: Log,
+    name: str,
+    value: str,
+    said: str,
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    assert hourly.main() == 2
+
+    assert said in next(line["reason"] for line in log() if line["level"] == "error")
+
+
+def test_metrics_are_written_after_the_hour(
+    street: Street, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = tmp_path / "recon.prom"
+    set_up(tmp_path, monkeypatch, f'[pulse]\nmetrics_textfile = "{place}"\n')
+
+    assert hourly.main() == 0
+
+    written = place.read_text()
+    assert 'recon_open_cases{kind="orphan",severity="medium"} 1.0' in written
+    assert 'recon_money_at_risk_minor{currency="usd",kind="orphan"} 4900.0' in written
+    assert 'recon_last_run_verdict{verdict="breaks"} 1.0' in written
+    assert 'recon_deliveries{state="waiting"} 0.0' in written
+    for name in ("last_success_timestamp", "last_complete_window_end", "run_duration_seconds"):
+        assert f"\nrecon_{name} " in written
+
+
+def test_no_secret_is_logged(street: Street, monkeypatch: pytest.MonkeyPatch, log: Log) -> None:
+    for base in (street.url, "http://127.0.0.1:9"):
+        monkeypatch.setenv("RECON_STRIPE_BASE_URL", base)
+        hourly.main()
+
+    said = json.dumps(log())
+    assert STRIPE_KEY not in said
+    assert SLACK_TOKEN not in said
+
+
+def test_a_tick_delivers_what_the_hour_left(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLACK_BOT_TOKEN")
+    hourly.main()
+    assert street.messages() == []
+    monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)
+
+    assert tick.main() == 0
+    assert len(street.messages()) > 0
+
+
+def test_a_tick_raises_the_alarm_and_sends_it(street: Street, database: Database, log: Log) -> None:
+    hours_ago = datetime.now(UTC) - timedelta(hours=3)
+    with database.write() as connection:
+        runs.put(connection, replace(RUN, started_at=hours_ago, finished_at=hours_ago))
+
+    assert tick.main() == 0
+
+    assert [message["text"][:30] for message in street.messages()] == ["Stale: no complete run for 3 h"]
+    assert any(line["event"] == "stale" for line in log())
+
+
+def test_a_tick_while_slack_is_away_exits_4(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLACK_BOT_TOKEN")
+    hourly.main()
+    monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)
+    monkeypatch.setenv("RECON_SLACK_BASE_URL", "http://127.0.0.1:9/api/")
+
+    assert tick.main() == 4

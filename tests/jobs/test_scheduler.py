@@ -1,0 +1,154 @@
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from jobs import scheduler
+from jobs.scheduler import GRACE_SECONDS, Record, build
+from recon.model.settings import Settings
+
+
+def record(tmp_path: Path | None = None) -> Record:
+    return Record(Settings(metrics_textfile=str(tmp_path / "recon.prom") if tmp_path else None))
+
+
+def test_two_jobs_with_fixed_ids_run_by_utc_and_forgive_a_late_start() -> None:
+    built = build(record(), scheduler=BackgroundScheduler())
+    built.start(paused=True)
+    try:
+        jobs = {job.id: job for job in built.get_jobs()}
+        now = datetime(2026, 3, 6, 12, 6, tzinfo=UTC)
+
+        assert set(jobs) == {"hourly", "tick"}
+        assert {job.misfire_grace_time for job in jobs.values()} == {GRACE_SECONDS}
+        assert {(job.coalesce, job.max_instances) for job in jobs.values()} == {(True, 1)}
+        assert jobs["hourly"].trigger.get_next_fire_time(None, now) == datetime(2026, 3, 6, 13, 5, tzinfo=UTC)
+        assert jobs["tick"].trigger.interval == timedelta(minutes=1)
+    finally:
+        built.shutdown(wait=False)
+
+
+def test_building_twice_keeps_one_of_each() -> None:
+    built = BackgroundScheduler()
+    for _ in range(2):
+        build(record(), scheduler=built)
+    built.start(paused=True)
+
+    assert len(built.get_jobs()) == 2
+    built.shutdown(wait=False)
+
+
+def test_an_exit_code_is_kept(tmp_path: Path) -> None:
+    kept, ran = record(tmp_path), threading.Event()
+    built = build(kept, scheduler=BackgroundScheduler(), run=lambda job: {"hourly": 3, "tick": 0}[job])
+    built.add_listener(lambda _: ran.set(), 2**12)  # EVENT_JOB_EXECUTED
+    built.start(paused=True)
+    built.modify_job("hourly", next_run_time=datetime.now(UTC))
+    built.resume()
+    try:
+        assert ran.wait(20)
+    finally:
+        built.shutdown()
+
+    assert kept.codes["hourly"] == 3
+    assert 'recon_last_exit_code{job="hourly"} 3.0' in (tmp_path / "recon.scheduler.prom").read_text()
+
+
+def test_a_run_that_is_missed_is_told_and_one_that_is_only_late_runs(tmp_path: Path) -> None:
+    kept, ran = record(tmp_path), []
+    done = threading.Event()
+
+    def run(job: str) -> int:
+        ran.append(job)
+        done.set()
+        return 0
+
+    built = build(kept, scheduler=BackgroundScheduler(), run=run)
+    heard = threading.Event()
+    built.add_listener(lambda _: heard.set(), 2**14)  # EVENT_JOB_MISSED
+    built.start(paused=True)
+    built.modify_job("tick", next_run_time=datetime.now(UTC) - timedelta(seconds=GRACE_SECONDS - 60))
+    too_late = datetime.now(UTC) - timedelta(seconds=GRACE_SECONDS + 60)
+    built.reschedule_job("hourly", trigger="date", run_date=too_late)
+    built.resume()
+    try:
+        assert done.wait(20)
+        assert heard.wait(20)
+    finally:
+        built.shutdown()
+
+    assert set(ran) == {"tick"}
+    assert kept.events["hourly", "missed"] == 1
+
+
+def test_a_job_that_fails_to_start_is_told(tmp_path: Path) -> None:
+    kept, heard = record(tmp_path), threading.Event()
+
+    def broken(job: str) -> int:
+        raise OSError("no more processes")
+
+    built = build(kept, scheduler=BackgroundScheduler(), run=broken)
+    built.add_listener(lambda _: heard.set(), 2**13)  # EVENT_JOB_ERROR
+    built.start(paused=True)
+    built.modify_job("hourly", next_run_time=datetime.now(UTC))
+    built.resume()
+    try:
+        assert heard.wait(20)
+    finally:
+        built.shutdown()
+
+    assert kept.events["hourly", "error"] == 1
+    written = (tmp_path / "recon.scheduler.prom").read_text()
+    assert 'recon_scheduler_events{event="error",job="hourly"} 1.0' in written
+
+
+def test_a_job_still_running_is_not_started_again_and_told() -> None:
+    kept, told, go = record(), threading.Event(), threading.Event()
+
+    def slow(job: str) -> int:
+        go.wait(20)
+        return 0
+
+    built = build(kept, scheduler=BackgroundScheduler(), run=slow)
+    built.add_listener(lambda _: told.set(), 2**16)  # EVENT_JOB_MAX_INSTANCES
+    built.start(paused=True)
+    built.reschedule_job("tick", trigger="interval", seconds=0.2)
+    built.resume()
+    try:
+        assert told.wait(20)
+    finally:
+        go.set()
+        built.shutdown()
+
+    assert kept.events["tick", "max_instances"] >= 1
+
+
+def test_a_job_is_a_process_whose_exit_code_comes_back(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECON_CONFIG", "nowhere")
+
+    assert scheduler.start("tick") == 2
+
+
+def test_a_job_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    sleeper = tmp_path / "python"
+    sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
+    sleeper.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(sleeper))
+    monkeypatch.setitem(scheduler.LIMITS_SECONDS, "tick", 0.2)
+
+    assert scheduler.start("tick") == 124
+
+
+def test_wrong_settings_stop_the_scheduler_before_it_starts(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RECON_CONFIG", "nowhere")
+
+    assert scheduler.main() == 2
+    assert "RECON_CONFIG names nowhere" in capfd.readouterr().err
