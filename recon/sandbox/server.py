@@ -58,7 +58,6 @@ class Sandbox:
             access_log=False,
             server_header=False,
             date_header=False,  # The real time; app.py dates answers in sandbox time.
-            timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(

@@ -235,8 +235,6 @@ class Workspace:
             channel = Channel(channel_id(bare), bare)
         elif asked[0] in "UW":
             channel = Channel(_id("D", asked), asked)
-            if (known := self.channels.get(channel.id)) is not None:
-                return known
         else:
             channel = Channel(asked, asked.lower())
         self.channels[channel.id] = channel

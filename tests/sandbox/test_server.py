@@ -88,6 +88,7 @@ def test_it_ends_at_once_though_a_request_hangs() -> None:
             street.requests()
 
             running.stop()
+            hanging.settimeout(5)
 
             assert hanging.recv(100) == b""
     with pytest.raises(requests.ConnectionError):
