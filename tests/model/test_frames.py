@@ -370,3 +370,18 @@ def test_the_raw_frame_is_left_as_it_was() -> None:
     frames.intents(raw, source="x")
 
     pd.testing.assert_frame_equal(raw, before)
+
+
+def test_a_column_of_floats_holds_whole_numbers_or_rejects() -> None:
+    raw = pd.DataFrame([INTENT] * 4).assign(
+        key=["a", "b", "c", "d"], amount_minor=np.array([4900.0, 19.99, np.nan, 2.0**60])
+    )
+
+    intake = frames.intents(raw, source="x")
+
+    assert intake.frame["amount_minor"].tolist() == [4900]
+    assert [(reject.id, reject.reason.rpartition("; ")[2]) for reject in intake.rejects] == [
+        ("b", "found a binary floating-point number"),
+        ("c", "amount_minor is missing"),
+        ("d", "found a binary floating-point number"),
+    ]
