@@ -56,7 +56,7 @@ class Town:
         """Write an intent down as the tool leaves it when a refund was accepted, and make its payment."""
         account = changes.get("account", PLATFORM)
         if changes.pop("paid", True):
-            self.street.payment(f"pi_{name}", minor * 4, "usd", account=account)
+            self.street.payment(changes.get("payment", f"pi_{name}"), minor * 4, "usd", account=account)
         intent = an_intent(
             **{
                 "key": IntentKey(f"refund_order:{name}"),
