@@ -174,7 +174,7 @@ def test_a_csv_that_lacks_one_needed_column_has_its_rows_rejected(tmp_path: Path
                     "refunds": {
                         "object": "list",
                         "has_more": False,
-                        "data": [OBJECT | {"payment_intent": None}],
+                        "data": [OBJECT | {"payment_intent": None, "charge": None}],
                     },
                 }
             },
