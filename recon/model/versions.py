@@ -1,8 +1,8 @@
 """Several rows of one refund or intent: equal ones are one; of different ones one stands, or none.
 
-Versions of a refund may differ in status, reasons and keys. In amount, currency, payment, charge or creation
-time they may not, because the provider never changes those; a charge stands for the PaymentIntent that any
-row shows for it.
+Versions of a refund may differ in status, reasons and keys. In amount, currency or payment they may not,
+because the provider never changes those; a charge stands for the PaymentIntent that any row shows for it.
+Creation times may differ, because extracts round them: the standing version's holds.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -116,7 +116,7 @@ def _distinct(table: Table, repeated: pd.Series, key: str) -> pd.DataFrame:
 def _differing(frame: pd.DataFrame, versions: pd.DataFrame) -> pd.DataFrame:
     """Return, one row per group, which of the things that may not differ do."""
     payments = versions.assign(payment=_payments(frame, versions)).groupby("group")
-    counts = payments[["amount_minor", "currency", "created_at", "charge"]].nunique()
+    counts = payments[["amount_minor", "currency"]].nunique()
     counts["payment"] = payments["payment"].nunique(dropna=False)
     return counts > 1
 
@@ -138,7 +138,7 @@ def _payments(frame: pd.DataFrame, versions: pd.DataFrame) -> pd.Series:
 
 def _furthest_first(versions: pd.DataFrame) -> pd.DataFrame:
     """Return versions by group: the furthest status first, then the fuller row, then the greater as text."""
-    told = [column for column in versions.columns if versions[column].dtype in ("str", "bool")]
+    told = [name for name in versions if versions[name].dtype in ("str", "bool") or name == "created_at"]
     texts = versions[told].astype("str").fillna("").add_prefix("text ")
     rank = versions["status"].map(_RANK).fillna(_UNKNOWN_RANK)
     keys = texts.assign(group=versions["group"], rank=rank, full=versions.notna().sum(axis=1))

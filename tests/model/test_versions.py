@@ -74,7 +74,6 @@ def test_a_standing_version_takes_the_keys_it_lacks_and_keeps_its_own() -> None:
         ({"currency": "eur"}, "currency"),
         ({"payment_intent": "pi_2"}, "payment"),
         ({"payment_intent": None}, "payment"),
-        ({"created_at": "2026-03-06T17:00:02Z"}, "created_at"),
     ],
 )
 def test_versions_that_the_provider_cannot_have_made_are_all_rejected(
@@ -89,6 +88,15 @@ def test_versions_that_the_provider_cannot_have_made_are_all_rejected(
     ]
     assert f"differ in {column}," in intake.rejects[0].reason
     assert intake.superseded == 0
+
+
+@pytest.mark.parametrize("fields", [{"created_at": "2026-03-06T17:00:02Z"}, {"charge": "ch_2"}])
+def test_versions_may_differ_in_what_extracts_round_or_leave_out(fields: dict[str, object]) -> None:
+    intake = refunds({"charge": "ch_1", "status": "pending"}, {"charge": "ch_1", **fields})
+
+    expected = refunds({"charge": "ch_1", **fields}).frame
+    pd.testing.assert_frame_equal(intake.frame, expected)
+    assert (intake.rejects, intake.superseded) == ((), 1)
 
 
 def test_a_charge_is_the_payment_intent_that_any_row_shows_for_it() -> None:
