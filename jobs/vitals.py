@@ -38,17 +38,17 @@ def _of_runs(database: Database) -> list[Sample]:
 
 def _of_cases(database: Database, now: datetime) -> list[Sample]:
     cases: dict[Labels, float] = {}
-    money: dict[Labels, float] = {}
+    at_risk: dict[Labels, int] = {}
     for (kind, severity, currency), (count, minor) in queue.standing(database).items():
         by_severity = (("kind", str(kind)), ("severity", str(severity)))
         by_currency = (("currency", currency), ("kind", str(kind)))
         cases[by_severity] = cases.get(by_severity, 0) + count
-        money[by_currency] = money.get(by_currency, 0) + minor
+        at_risk[by_currency] = at_risk.get(by_currency, 0) + minor
     oldest = queue.summary(database).oldest_opened_at
     age = (now - oldest).total_seconds() if oldest is not None else 0.0
     return [
         Sample("open_cases", "Cases that wait for somebody.", cases),
-        Sample("money_at_risk_minor", "What they hold at risk, in minor units.", money),
+        Sample("money_at_risk_minor", "What they hold at risk, in minor units.", at_risk),
         Sample("oldest_open_seconds", "Age of the oldest of them; 0 when there is none.", {(): age}),
     ]
 

@@ -11,7 +11,7 @@ from recon.doors.store import outbox, runs
 from recon.doors.store.engines import Database
 from tests.rules.test_staleness import RUN
 from tests.sandboxes import SLACK_TOKEN, Street
-from tests.test_delivery import a_notice
+from tests.town import a_notice
 
 
 def recon(*arguments: str) -> "subprocess.CompletedProcess[str]":
