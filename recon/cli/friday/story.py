@@ -24,6 +24,7 @@ from recon.model.records.words import Kind, Severity
 if TYPE_CHECKING:  # It loads everything that the hour needs; the first words are to be there at once.
     from recon.cli.friday.findings import Double, Findings, Owned, Said
 
+_ALL_OF_A_DOUBLE = 92  # Columns that a double refund takes with its case; 80 without.
 _WIDEST = 100  # Columns; a longer line is hard to read.
 _STYLES = {"breaks": "bold red", "incomplete": "bold yellow"}
 _INDENT = 2
@@ -113,21 +114,25 @@ def _doubles(console: Console, findings: Findings) -> None:
         f"Two keys of {tools} for one order, payment and amount. Probable until a person has looked; at risk "
         f"{_sums(each.case for each in findings.doubles)}.",
     )
-    table = _table("customer", "order", "amount", "at", "refund", "case", right=(2,))
+    titles = ("customer", "order", "amount", "at", "refund", "case")
+    shown = len(titles) if console.width >= _ALL_OF_A_DOUBLE else len(titles) - 1
+    table = _table(*titles[:shown], right=(2,))
     for each in findings.doubles:
-        table.add_row(*_double(each))
+        table.add_row(*_double(each)[:shown])
     console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
 
 
-def _double(double: Double) -> Iterable[Text | str]:
+def _double(double: Double) -> tuple[Text | str, ...]:
     mismatch = double.case.mismatch
     both = (double.first, double.second)
-    yield mismatch.customer_id or ""
-    yield mismatch.order_id or ""
-    yield "\n".join(money.written(Money(each.amount_minor, each.currency)) for each in both)
-    yield "\n".join(f"{each.created_at:%H:%M:%S}" for each in both)
-    yield Text(f"{double.first.id}\n") + Text(double.second.id, style="red")
-    yield Text(double.case.id, style="dim")
+    return (
+        mismatch.customer_id or "",
+        mismatch.order_id or "",
+        "\n".join(money.written(Money(each.amount_minor, each.currency)) for each in both),
+        "\n".join(f"{each.created_at:%H:%M:%S}" for each in both),
+        Text(f"{double.first.id}\n") + Text(double.second.id, style="red"),
+        Text(double.case.id, style="dim"),
+    )
 
 
 def _others(console: Console, cases: Iterable[Case]) -> None:
