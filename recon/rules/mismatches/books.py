@@ -8,8 +8,8 @@ import pandas as pd
 
 from recon.model import arrays, money
 from recon.model.arrays import ABSENT, Bools
-from recon.model.links import Links
-from recon.model.records.results import Mismatch, Money, Policy
+from recon.model.links import BASES, Links
+from recon.model.records.results import Healable, Mismatch, Money, Policy
 from recon.model.records.words import AccountId, Certainty, IntentKey, Kind, RefundId, Subject
 from recon.rules.mismatches import evidence
 from recon.rules.mismatches import intents as nine
@@ -50,8 +50,10 @@ class Books:
         judged: Judgement,
         stray: Strays,
         policy: Policy,
+        as_of: datetime,
     ) -> None:
         self.links, self.linked, self.judged, self.stray, self.policy = links, linked, judged, stray, policy
+        self.as_of = as_of
         self.updated_at = arrays.times(intents["updated_at"])
         self.refund_created_at = arrays.times(refunds["created_at"])
         self.refund_status = arrays.strings(refunds["status"])
@@ -76,11 +78,29 @@ class Books:
         """Return a refund's subject."""
         return Subject(f"refund:{self._refunds['id'][position].as_py()}")
 
-    def of_intents(self, as_of: int) -> Iterator[Mismatch]:
-        """Yield the mismatch of each intent that has one; as_of in microseconds."""
+    @property
+    def uncovered(self) -> bool:
+        """Return whether anything was not judged because not enough was read."""
+        return bool(self.judged.uncovered.any() or self.stray.uncovered.any())
+
+    def healable(self) -> tuple[Healable, ...]:
+        """Return the intents that a run may finish, with their proofs, by account and key."""
+        healable = (
+            Healable(
+                account=self.intent_account(position),
+                intent_key=IntentKey(self._intents["key"][position].as_py()),
+                refund_id=RefundId(self._refunds["id"][int(self.linked.first[position])].as_py()),
+                basis=BASES[int(self.links.basis[self.linked.first[position]])],
+            )
+            for position in np.flatnonzero(self.judged.healable).tolist()
+        )
+        return tuple(sorted(healable, key=lambda heal: (heal.account, heal.intent_key)))
+
+    def of_intents(self) -> Iterator[Mismatch]:
+        """Yield the mismatch of each intent that has one."""
         unlinked = self._payments_with_strays()
         for position in np.flatnonzero(self.judged.rule != nine.NONE):
-            yield self._of_intent(int(position), as_of, unlinked)
+            yield self._of_intent(int(position), unlinked)
 
     def of_refunds(self) -> Iterator[Mismatch]:
         """Yield the mismatch of each stray refund that has one."""
@@ -119,7 +139,7 @@ class Books:
         start, number = self.linked.dead_from[position], self.linked.dead[position]
         return self.paid(self.linked.dead_refunds[start : start + number].tolist())
 
-    def _of_intent(self, position: int, as_of: int, unlinked: Bools) -> Mismatch:
+    def _of_intent(self, position: int, unlinked: Bools) -> Mismatch:
         text = {
             name: self._intents[name][position].as_py()
             for name in ("key", "order_id", "customer_id", "tool", "team", "currency", "status", "refund_id")
@@ -137,7 +157,7 @@ class Books:
             stray_on_payment=bool(unlinked[position]),
             updated_at=moment(self.updated_at[position]),
             stuck_since=moment(self.judged.stuck_since[position]),
-            as_of=moment(as_of),
+            as_of=self.as_of,
             before=self._before(position),
             claimed_by=self._claimed_by(position),
             policy=self.policy,

@@ -5,29 +5,26 @@ from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
-import pandas as pd
 
 from recon.model import arrays
 from recon.model.arrays import ABSENT
 from recon.model.frames import Intake
-from recon.model.links import BASES, Links
+from recon.model.links import Links
 from recon.model.records.results import (
     Counts,
     Coverage,
     Due,
-    Healable,
     InFlight,
     Mismatch,
     Policy,
     Result,
 )
-from recon.model.records.words import AccountId, IntentKey, Kind, RefundId, RefundStatus, Subject, Verdict
+from recon.model.records.words import AccountId, Kind, RefundStatus, Subject, Verdict
 from recon.rules.mismatches import coverage as reading
 from recon.rules.mismatches import intents as nine
 from recon.rules.mismatches import strays
 from recon.rules.mismatches.books import Books, moment
-from recon.rules.mismatches.intents import MISSING, NONE, Judgement, Linked
-from recon.rules.mismatches.strays import Strays
+from recon.rules.mismatches.intents import MISSING, NONE
 
 KNOWN_STATUSES = tuple(status.value for status in RefundStatus)
 REPORT_ORDER = {kind: place for place, kind in enumerate(Kind)}
@@ -42,6 +39,39 @@ def find(
     by account, key; rejects by source, row. An intake that says it is only a part makes its side incomplete.
     """
     coverage = _with_sources(coverage, intents, refunds)
+    books = _books(intents, refunds, links, policy=policy, coverage=coverage, as_of=as_of)
+    mismatches = sorted(
+        (*books.of_intents(), *books.of_refunds()),
+        key=lambda mismatch: (REPORT_ORDER[mismatch.kind], mismatch.account, mismatch.subject),
+    )
+    in_flight, healable = _in_flight(books), books.healable()
+    told = (said for said in (intents.incomplete, refunds.incomplete) if said)
+    incomplete = (*told, *reading.incomplete(coverage))
+    return Result(
+        as_of=as_of,
+        verdict=_verdict(
+            mismatches,
+            waiting=bool(in_flight or healable),
+            incomplete=bool(incomplete or books.uncovered),
+        ),
+        counts=_counts(intents, refunds, books, mismatches),
+        at_risk=_at_risk(mismatches),
+        mismatches=tuple(mismatches),
+        in_flight=in_flight,
+        healable=healable,
+        rejected=tuple(
+            sorted((*intents.rejects, *refunds.rejects), key=lambda reject: (reject.source, reject.row))
+        ),
+        withheld=_withheld(books),
+        due=_due(books, in_flight),
+        incomplete=incomplete,
+    )
+
+
+def _books(
+    intents: Intake, refunds: Intake, links: Links, *, policy: Policy, coverage: Coverage, as_of: datetime
+) -> Books:
+    """Return both frames judged."""
     linked = nine.gather(intents.frame, refunds.frame, links)
     moment = reading.instant(as_of)
     judged = nine.judge(
@@ -62,37 +92,15 @@ def find(
         untouchable=reading.touched_refunds(refunds.frame, links, intents.rejects),
         as_of=moment,
     )
-    books = Books(
-        intents.frame, refunds.frame, links, linked=linked, judged=judged, stray=stray, policy=policy
-    )
-    mismatches = sorted(
-        (*books.of_intents(moment), *books.of_refunds()),
-        key=lambda mismatch: (REPORT_ORDER[mismatch.kind], mismatch.account, mismatch.subject),
-    )
-    in_flight = _in_flight(books)
-    healable = _healable(intents.frame, refunds.frame, links, linked, judged)
-    rejected = tuple(
-        sorted((*intents.rejects, *refunds.rejects), key=lambda reject: (reject.source, reject.row))
-    )
-    incomplete = (
-        *(said for said in (intents.incomplete, refunds.incomplete) if said),
-        *reading.incomplete(coverage),
-    )
-    uncovered = bool(judged.uncovered.any() or stray.uncovered.any())
-    return Result(
+    return Books(
+        intents.frame,
+        refunds.frame,
+        links,
+        linked=linked,
+        judged=judged,
+        stray=stray,
+        policy=policy,
         as_of=as_of,
-        verdict=_verdict(
-            mismatches, waiting=bool(in_flight or healable), incomplete=bool(incomplete or uncovered)
-        ),
-        counts=_counts(intents, refunds, linked=linked, judged=judged, stray=stray, mismatches=mismatches),
-        at_risk=_at_risk(mismatches),
-        mismatches=tuple(mismatches),
-        in_flight=in_flight,
-        healable=healable,
-        rejected=rejected,
-        withheld=_withheld(books),
-        due=_due(books, in_flight),
-        incomplete=incomplete,
     )
 
 
@@ -124,24 +132,18 @@ def _at_risk(mismatches: list[Mismatch]) -> dict[str, int]:
     return {currency: amount for currency, amount in sorted(sums.items()) if amount}
 
 
-def _counts(
-    intents: Intake,
-    refunds: Intake,
-    *,
-    linked: Linked,
-    judged: Judgement,
-    stray: Strays,
-    mismatches: list[Mismatch],
-) -> Counts:
+def _counts(intents: Intake, refunds: Intake, books: Books, mismatches: list[Mismatch]) -> Counts:
+    """Return how many of what."""
+    judged, stray = books.judged, books.stray
     by_kind = dict.fromkeys(Kind, 0)
     for mismatch in mismatches:
         by_kind[mismatch.kind] += 1
-    known = arrays.isin(arrays.strings(refunds.frame["status"]), KNOWN_STATUSES)
+    known = arrays.isin(books.refund_status, KNOWN_STATUSES)
     return Counts(
         intents=len(intents.frame),
         refunds=len(refunds.frame),
         matched=int(judged.agreeing.sum()),
-        matched_inferred=int((judged.agreeing & linked.weak).sum()),
+        matched_inferred=int((judged.agreeing & books.linked.weak).sum()),
         declared_repeats=judged.declared_repeats,
         in_flight=int((judged.young != NONE).sum() + stray.young.sum()),
         healable=int(judged.healable.sum()),
@@ -179,25 +181,6 @@ def _in_flight(books: Books) -> tuple[InFlight, ...]:
             )
         )
     return tuple(sorted(flights, key=lambda flight: (flight.account, flight.subject)))
-
-
-def _healable(
-    intents: pd.DataFrame, refunds: pd.DataFrame, links: Links, linked: Linked, judged: Judgement
-) -> tuple[Healable, ...]:
-    positions = np.flatnonzero(judged.healable)
-    proofs = linked.first[positions]
-    columns = zip(
-        intents["account"].iloc[positions],
-        intents["key"].iloc[positions],
-        refunds["id"].iloc[proofs],
-        links.basis[proofs],
-        strict=True,
-    )
-    healable = (
-        Healable(AccountId(account), IntentKey(key), RefundId(refund), BASES[basis])
-        for account, key, refund, basis in columns
-    )
-    return tuple(sorted(healable, key=lambda heal: (heal.account, heal.intent_key)))
 
 
 def _withheld(books: Books) -> tuple[tuple[AccountId, Subject], ...]:

@@ -1,5 +1,6 @@
 """Rules 1 to 9: what is wrong with each intent, given the refunds linked to it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,52 +134,100 @@ def judge(
     covered: per intent, whether every refund since its creation was read. untouchable: per intent, whether a
     rejected row names it or is named by it. as_of: microseconds.
     """
-    status = arrays.strings(intents["status"])
-    done = arrays.isin(status, (IntentStatus.DONE.value,))
-    waiting = arrays.isin(status, OPEN)
-    sent = intents["first_sent_at"].notna().to_numpy()
-    stuck_since = np.where(sent, arrays.times(intents["first_sent_at"]), arrays.times(intents["created_at"]))
+    stand = _stand(intents, linked, policy=policy, untouchable=untouchable, as_of=as_of)
     repeat = repeats.find(intents, refunds, links, linked.first, policy)
-
-    some, one = linked.live > 0, linked.live == 1
-    off = some & linked.at_home & (linked.total != intents["amount_minor"].to_numpy())
-    over = linked.total > intents["amount_minor"].to_numpy()
-    healable = waiting & one & linked.at_home & ~off & ~linked.weak & policy.healing & ~untouchable
-    missing = done & ~some & (linked.dead == 0)
-    stuck = waiting & ~healable
-    missing_due = as_of - arrays.times(intents["updated_at"]) >= arrays.microseconds(policy.missing_after)
-    stuck_due = as_of - stuck_since >= arrays.microseconds(policy.stuck_after)
+    overdue = _overdue(intents, refunds, links, linked, policy=policy, as_of=as_of)
     by_rule = (
-        (DUPLICATE, (linked.live > 1) & (~linked.at_home | over)),
-        (CURRENCY, one & ~linked.at_home),
-        (AMOUNT, off & (over | covered)),
+        (DUPLICATE, stand.twice),
+        (CURRENCY, stand.abroad),
+        (AMOUNT, stand.over | (stand.under & covered)),
         (REPEAT, repeat.before != ABSENT),
-        (STATUS, some & arrays.isin(status, NOT_DONE)),
-        (FAILED, done & ~some & (linked.dead > 0) & covered),
-        (MISSING, missing & missing_due & covered),
-        (STUCK, stuck & stuck_due),
-        (OVERDUE, _overdue(intents, refunds, links, linked, policy=policy, as_of=as_of)),
+        (STATUS, stand.denied),
+        (FAILED, stand.came_back & covered),
+        (MISSING, stand.missing & stand.missing_old & covered),
+        (STUCK, stand.stuck & stand.stuck_old),
+        (OVERDUE, overdue),
     )
-    rule = np.zeros(len(intents), np.int8)
-    for number, applies in by_rule:
-        rule[(rule == NONE) & applies & ~untouchable & ~(healable & (number != REPEAT))] = number
-
-    quiet = (rule == NONE) & ~healable & ~untouchable
+    rule = _first(by_rule, untouchable=untouchable, healable=stand.healable)
+    quiet = (rule == NONE) & ~stand.healable & ~untouchable
     young = np.zeros(len(intents), np.int8)
-    young[quiet & missing & ~missing_due] = MISSING
-    young[quiet & stuck & ~stuck_due] = STUCK
-    hidden = ~covered & (off | (done & ~some & (linked.dead > 0)) | (missing & missing_due))
-    uncovered = quiet & (young == NONE) & hidden
+    young[quiet & stand.missing & ~stand.missing_old] = MISSING
+    young[quiet & stand.stuck & ~stand.stuck_old] = STUCK
+    hidden = stand.under | stand.came_back | (stand.missing & stand.missing_old)
+    uncovered = quiet & (young == NONE) & ~covered & hidden
     return Judgement(
         rule=rule,
         young=young,
-        healable=healable,
+        healable=stand.healable,
         withheld=uncovered | untouchable,
         uncovered=uncovered,
         before=repeat.before,
         covered=covered,
-        stuck_since=stuck_since,
+        stuck_since=stand.stuck_since,
         declared_repeats=repeat.declared,
+    )
+
+
+def _first(
+    by_rule: Iterable[tuple[int, Bools]], *, untouchable: Bools, healable: Bools
+) -> npt.NDArray[np.int8]:
+    """Return the first rule that applies to each intent; to a healable one only rule 4 does."""
+    rule = np.zeros(len(untouchable), np.int8)
+    for number, applies in by_rule:
+        may = ~untouchable if number == REPEAT else ~untouchable & ~healable
+        rule[(rule == NONE) & applies & may] = number
+    return rule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Standing:
+    """How each intent and its refunds compare, before any rule or grace says what that means.
+
+    missing_old, stuck_old: whether the grace is over. stuck_since: when it was first sent, else created.
+    """
+
+    twice: Bools
+    abroad: Bools
+    over: Bools
+    under: Bools
+    denied: Bools
+    healable: Bools
+    came_back: Bools
+    missing: Bools
+    missing_old: Bools
+    stuck: Bools
+    stuck_old: Bools
+    stuck_since: Ints
+
+
+def _stand(
+    intents: pd.DataFrame, linked: Linked, *, policy: Policy, untouchable: Bools, as_of: int
+) -> _Standing:
+    """Return how each intent and its refunds compare."""
+    status = arrays.strings(intents["status"])
+    done = arrays.isin(status, (IntentStatus.DONE.value,))
+    waiting = arrays.isin(status, OPEN)
+    amount = intents["amount_minor"].to_numpy()
+    some, one = linked.live > 0, linked.live == 1
+    more, less = linked.total > amount, linked.total < amount
+    whole = linked.at_home & ~more & ~less
+    healable = waiting & one & whole & ~linked.weak & ~untouchable & policy.healing
+    sent = intents["first_sent_at"].notna().to_numpy()
+    stuck_since = np.where(sent, arrays.times(intents["first_sent_at"]), arrays.times(intents["created_at"]))
+    missing_age = as_of - arrays.times(intents["updated_at"])
+    return _Standing(
+        twice=(linked.live > 1) & (~linked.at_home | more),
+        abroad=one & ~linked.at_home,
+        over=some & linked.at_home & more,
+        under=some & linked.at_home & less,
+        denied=some & arrays.isin(status, NOT_DONE),
+        healable=healable,
+        came_back=done & ~some & (linked.dead > 0),
+        missing=done & ~some & (linked.dead == 0),
+        missing_old=missing_age >= arrays.microseconds(policy.missing_after),
+        stuck=waiting & ~healable,
+        stuck_old=as_of - stuck_since >= arrays.microseconds(policy.stuck_after),
+        stuck_since=stuck_since,
     )
 
 
