@@ -54,7 +54,7 @@ def show(view: CaseView, zone: tzinfo) -> None:
 
 def _rows(zone: tzinfo) -> tuple[Row, ...]:
     def when(at: datetime | None) -> str | None:
-        return None if at is None else times.moment(at, zone)
+        return None if at is None else times.exact(at, zone)
 
     def amount(record: Intent | Refund) -> str:
         return tables.money(Money(record.amount_minor, record.currency))

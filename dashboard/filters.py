@@ -125,10 +125,13 @@ def _view() -> None:
     def write() -> None:
         links.choose("view", ("list",) if st.session_state[KEYS["view"]] == "list" else ())
 
+    def shown(view: str) -> str:
+        return f":blue[{VIEWS[view]}]" if view == st.session_state[KEYS["view"]] else VIEWS[view]
+
     st.segmented_control(
         "Show as",
         list(VIEWS),
-        format_func=VIEWS.__getitem__,
+        format_func=shown,
         required=True,
         key=KEYS["view"],
         on_change=write,

@@ -21,6 +21,13 @@ def moment(at: datetime, zone: tzinfo = UTC) -> str:
     )
 
 
+def exact(at: datetime, zone: tzinfo = UTC) -> str:
+    """Return the moment to the second in the zone, with UTC beside it: two refunds may be seconds apart."""
+    there, utc = at.astimezone(zone), at.astimezone(UTC)
+    shown = f"{there.day} {there:%b %Y, %H:%M:%S}"
+    return f"{shown} UTC" if there.utcoffset() == timedelta(0) else f"{shown} ({utc:%H:%M:%S} UTC)"
+
+
 def short(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
     """Return the moment in the zone, whose name the column's heading says; long ago, the day only."""
     there = at.astimezone(zone)

@@ -29,7 +29,7 @@ ICONS: Final = {
 }
 PURPOSES: Final = {
     Action.ACKNOWLEDGED: "You take it on: it is not announced to its owner again while nothing changes.",
-    Action.RESOLVED: "You settle it: if the books still disagree, the next runs say so and open it again.",
+    Action.RESOLVED: "You settle it. A run that finds other evidence, or still finds it, opens it again.",
     Action.COMMENTED: "Written into the story; the case stays as it is.",
 }
 

@@ -33,7 +33,7 @@ def test_local_mode_listens_nowhere_else(address: str) -> None:
 
 
 def test_another_mode_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="dashboard.mode"):
+    with pytest.raises(ConfigurationError, match=r"dashboard\.mode"):
         serving(DashboardSettings(mode="open"))
 
 

@@ -21,6 +21,13 @@ def test_a_moment_is_in_the_viewers_zone_with_utc_beside_it(zone: str, expected:
     assert times.moment(NOON, ZoneInfo(zone)) == expected
 
 
+def test_an_exact_moment_has_its_seconds() -> None:
+    at = NOON + timedelta(seconds=7)
+
+    assert times.exact(at) == "29 Nov 2026, 12:00:07 UTC"
+    assert times.exact(at, ZoneInfo("Europe/Berlin")) == "29 Nov 2026, 13:00:07 (12:00:07 UTC)"
+
+
 @pytest.mark.parametrize(
     "length, expected",
     [
