@@ -71,20 +71,20 @@ def test_a_row_of_the_grid_opens_its_case(desk: Desk, tab: Tab) -> None:
 def test_five_quick_clicks_are_one_entry(desk: Desk, tab: Tab) -> None:
     case = desk.seeded()
     page = tab(f"/case?case={case.id}")
-    decide(page, "Acknowledge", "Asking the bank.")
+    decide(page, "Comment", "Asking the bank.")  # The rules would take five of these.
 
     page.evaluate(
         """() => {
             const found = [...document.querySelectorAll('[role=dialog] button')]
-                .find(each => each.innerText.includes('Acknowledge 49.00 USD'));
+                .find(each => each.innerText.includes('Save the comment'));
             for (let click = 0; click < 5; click++) found.click();
         }"""
     )
-    expect(page.get_by_text("Acknowledged. Saved with your reason.")).to_be_visible()
+    expect(page.get_by_text("Commented. Saved with your reason.")).to_be_visible()
     page.reload()
     expect(page.get_by_text("Asking the bank.")).to_be_visible()
 
-    assert entries(desk, case) == [(Action.OPENED, "recon"), (Action.ACKNOWLEDGED, "local operator")]
+    assert entries(desk, case) == [(Action.OPENED, "recon"), (Action.COMMENTED, "local operator")]
 
 
 def test_of_two_tabs_the_second_is_told_and_nothing_is_overwritten(desk: Desk, tab: Tab) -> None:
