@@ -68,12 +68,16 @@ def copy(database: Database, lease: Lease, mapping: IntentsMapping | None) -> Co
 
 
 def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
-    """Return their rows as intents, in the words and units that the mapping names."""
+    """Return their rows as intents, in our words and units; they are numbered in the order of their keys."""
     with _opened(database, mapping) as connection:
         _check(connection, mapping)
         schema, _, name = mapping.table.rpartition(".")
         wanted: list[Any] = [column(theirs).label(ours) for ours, theirs in mapping.columns.items()]
-        rows = connection.execute(select(*wanted).select_from(table(name, schema=schema or None))).all()
+        named: list[Any] = [
+            column(mapping.columns[ours]) for ours in ("account", "key") if ours in mapping.columns
+        ]
+        query = select(*wanted).select_from(table(name, schema=schema or None)).order_by(*named)
+        rows = connection.execute(query).all()
     raw = pd.DataFrame([tuple(row) for row in rows], columns=list(mapping.columns), dtype=object)
     for name, value in mapping.constants.items():
         raw[name] = value

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -28,6 +30,18 @@ def test_an_upgrade_of_an_empty_database_can_be_repeated(empty_database_url: str
 
         assert migrations.current(database) == migrations.head()
         assert migrations.missing_triggers(database) == ()
+
+
+def test_many_upgrades_at_once_are_as_good_as_one(empty_database_url: str) -> None:
+    def upgrade(_: int) -> None:
+        with Database.open(empty_database_url) as database:
+            migrations.upgrade(database)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(upgrade, range(4)))
+
+    with Database.open(empty_database_url) as database:
+        migrations.check(database)
 
 
 def test_a_database_behind_is_refused_with_the_command_that_helps(empty_database_url: str) -> None:

@@ -1,0 +1,43 @@
+import pytest
+from sqlalchemy import text
+from typer.testing import CliRunner
+
+from recon.cli.db import app
+from recon.doors.store import migrations
+from recon.doors.store.engines import Database
+from recon.model.errors import ConfigurationError
+
+
+def said(url: str, *words: str) -> str:
+    """What `recon db WORDS` prints."""
+    done = CliRunner().invoke(app, words, env={"RECON_DATABASE_URL": url}, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output.strip()
+
+
+def test_upgrade_says_from_where_to_where(empty_database_url: str) -> None:
+    head = migrations.head()
+
+    assert said(empty_database_url, "current") == "none"
+    assert said(empty_database_url, "upgrade") == f"The database is at revision {head} now; it was at none."
+    assert said(empty_database_url, "upgrade").startswith(f"The database is at revision {head} already")
+    assert said(empty_database_url, "current") == head
+    assert said(empty_database_url, "check").startswith("The database is up to date")
+
+
+def test_check_refuses_a_database_without_tables(empty_database_url: str) -> None:
+    with pytest.raises(ConfigurationError, match="run recon db upgrade"):
+        said(empty_database_url, "check")
+
+
+def test_check_says_what_does_not_fit(database: Database, database_url: str) -> None:
+    with database.write() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO entries "
+                "VALUES ('C-X', 2, 'opened', 'eve', 0, 'r', NULL, 'open', 'a', NULL, NULL, '', '')"
+            )
+        )
+
+    with pytest.raises(ConfigurationError, match=r"C-X: entry 2 does not continue.*And 1 more"):
+        said(database_url, "check")
