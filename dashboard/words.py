@@ -1,37 +1,26 @@
 """What the pages call the closed vocabularies: one short phrase for each word, and the symbol beside it.
 
-Never holds text from a database: everything here may be shown as markdown.
+What Slack and the terminal say as well comes from recon.model.wording, so that all say the same. Never holds
+text from a database: everything here may be shown as markdown.
 """
 
 from typing import Final, Literal
 
+from recon.model import wording
 from recon.model.records.words import (
-    Action,
     CaseState,
     Certainty,
     Direction,
     Finding,
-    Kind,
     Resolution,
     Severity,
-    Verdict,
 )
 
 Color = Literal["red", "orange", "blue", "green", "gray"]
 
 NOBODY: Final = "nobody yet"  # Who owns a case without an owner.
 
-KINDS: Final = {
-    Kind.DUPLICATE: "Refunded twice",
-    Kind.CURRENCY_MISMATCH: "Wrong currency",
-    Kind.AMOUNT_MISMATCH: "Wrong amount",
-    Kind.STATUS_MISMATCH: "Paid, though we say not",
-    Kind.REFUND_FAILED: "Refund came back",
-    Kind.MISSING: "Refund missing",
-    Kind.STUCK: "Outcome unknown",
-    Kind.OVERDUE: "Pending too long",
-    Kind.ORPHAN: "Refund nobody asked for",
-}
+KINDS: Final = wording.KINDS
 
 CERTAINTIES: Final = {
     Certainty.CONFIRMED: "proved by the books",
@@ -68,12 +57,7 @@ STATE_COLORS: Final[dict[CaseState, Color]] = {
 }
 
 # Each severity has a word and a shape of its own: color alone says nothing to some of us.
-SEVERITIES: Final = {
-    Severity.CRITICAL: "Critical",
-    Severity.HIGH: "High",
-    Severity.MEDIUM: "Medium",
-    Severity.LOW: "Low",
-}
+SEVERITIES: Final = wording.SEVERITIES
 
 SEVERITY_COLORS: Final[dict[Severity, Color]] = {
     Severity.CRITICAL: "red",
@@ -97,23 +81,6 @@ RESOLUTIONS: Final = {
     Resolution.FALSE_ALARM: "False alarm: nothing was wrong",
 }
 
-ACTIONS: Final = {
-    Action.OPENED: "Opened",
-    Action.CHANGED: "Evidence changed",
-    Action.RECLASSIFIED: "Reclassified",
-    Action.REOPENED: "Reopened",
-    Action.REGRESSED: "Regressed: seen again after it was resolved",
-    Action.CLEARED: "Cleared",
-    Action.HEALED: "Healed",
-    Action.ACKNOWLEDGED: "Acknowledged",
-    Action.ASSIGNED: "Assigned",
-    Action.COMMENTED: "Commented",
-    Action.RESOLVED: "Resolved",
-}
+ACTIONS: Final = wording.ACTIONS
 
-VERDICTS: Final = {
-    Verdict.INCOMPLETE: "incomplete",
-    Verdict.BREAKS: "mismatches found",
-    Verdict.RECONCILED_WITH_PENDING: "reconciled, some still pending",
-    Verdict.RECONCILED: "reconciled",
-}
+VERDICTS: Final = wording.VERDICTS

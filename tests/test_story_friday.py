@@ -68,7 +68,7 @@ def test_the_friday_evening_from_the_first_double_refund_to_the_last_closed_case
     assert [heal.intent_key for heal in first.heals] == [slow.key]
     root = first.notices[0]
     assert (root.verb, root.target) == ("root", "#payments")
-    assert "3 duplicate cases (test mode), 147.00 USD at risk" in root.message.text
+    assert "3 refunded twice (duplicate), test mode, 147.00 USD at risk" in root.message.text
     assert len({notice.thread_key for notice in first.notices}) == 2
 
     town.pass_time(minutes=5)
@@ -84,7 +84,7 @@ def test_the_friday_evening_from_the_first_double_refund_to_the_last_closed_case
     town.pass_time(hours=1)
     third = town.run()
     assert kinds(third) == ["cleared missing"]
-    assert "0 missing cases" in third.notices[0].message.text
+    assert "Nothing waits: Refund missing" in third.notices[0].message.text
     assert town.waiting() == ()
     assert {case.state for case in town.everything()} == {CaseState.RESOLVED, CaseState.CLEARED}
     (missing,) = [case for case in town.everything() if case.state is CaseState.CLEARED]

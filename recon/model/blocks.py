@@ -18,15 +18,19 @@ BLOCK_LIMIT = 50
 MESSAGE_LIMIT = 10_000
 
 
-def message(text: str, title: str | None, lines: Iterable[str], body: list[Block], *context: str) -> Message:
-    """Return the plain text with its layout: a header, paragraphs, a list, and where it comes from."""
-    header: Block = {"type": "header", "text": {"type": "plain_text", "text": title}}
-    blocks = [header] if title else []
-    blocks += [section(line) for line in lines]
-    blocks += body
-    if context:
-        blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": each} for each in context]})
-    return Message(text, tuple(blocks))
+def message(text: str, title: str, lines: Iterable[str]) -> Message:
+    """Return the plain text with its layout: a header over paragraphs."""
+    return Message(text, (header(title), *(section(line) for line in lines)))
+
+
+def header(title: str) -> Block:
+    """Return a heading of our own words: nothing in it is a link or a mention."""
+    return {"type": "header", "text": {"type": "plain_text", "text": title}}
+
+
+def context(text: str) -> Block:
+    """Return a line in small print, made into nothing by Slack itself."""
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": text, "verbatim": True}]}
 
 
 def sections(lines: Iterable[str]) -> list[Block]:

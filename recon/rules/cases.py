@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
+from recon.model import wording
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner, case_id
 from recon.model.records.results import Mismatch, Result
 from recon.model.records.words import (
@@ -232,7 +233,8 @@ def _again(case: Case, mismatch: Mismatch, *, run: RunStamp, now: datetime) -> C
     """
     if mismatch.kind is not case.mismatch.kind:
         after = replace(case, mismatch=mismatch, state=CaseState.OPEN)
-        reason = f"Was {case.mismatch.kind}, is {mismatch.kind}: {mismatch.why}"
+        was, now_is = wording.named(case.mismatch.kind), wording.named(mismatch.kind)
+        reason = f"Was: {was}. Is: {now_is}. {mismatch.why}"
         return _by_run(case, after, Action.RECLASSIFIED, reason, run=run, now=now)
     changed = _differences(mismatch, case.mismatch)
     if not changed:
@@ -257,12 +259,13 @@ def _after_resolution(
         if not saw_past_it or (mismatch.kind is Kind.STUCK and not complete):
             return None
         after = replace(_undecided(case, CaseState.OPEN), mismatch=mismatch)
-        reason = f"Resolved as {case.resolution}, and still seen: {mismatch.why}"
+        reason = f"Resolved as {wording.plain(str(case.resolution))}, and still seen: {mismatch.why}"
         return _by_run(case, after, Action.REGRESSED, reason, run=run, now=now)
     changed = _differences(mismatch, case.mismatch)
     if not changed:
         return None
-    return _reopened(case, mismatch, f"resolved as {case.resolution} for other {changed}", run=run, now=now)
+    decided = f"resolved as {wording.plain(str(case.resolution))} for other {changed}"
+    return _reopened(case, mismatch, decided, run=run, now=now)
 
 
 def _after_acceptance(case: Case, mismatch: Mismatch, *, run: RunStamp, now: datetime) -> Change | None:
@@ -281,7 +284,7 @@ def _unseen(case: Case, judged: Judged, *, run: RunStamp, now: datetime) -> Chan
     if case.state is CaseState.CLEARED or case.account not in judged.complete:
         return None
     if pair in judged.gone:
-        reason = f"Its rows no longer exist; it was last seen as {case.mismatch.kind}."
+        reason = f"Its rows no longer exist; it was last seen as: {wording.named(case.mismatch.kind)}."
     elif pair in judged.subjects:
         reason = f"The books agree as of {run.as_of:%Y-%m-%d %H:%M:%S} UTC."
     else:
@@ -356,7 +359,8 @@ def _change(
 def _differences(new: Mismatch, old: Mismatch) -> str:
     """Return the names of the facts that differ, for people; empty when none does."""
     names = (field.name for field in fields(Mismatch) if field.name != "why")
-    return ", ".join(name.replace("_", " ") for name in names if getattr(new, name) != getattr(old, name))
+    other = [name for name in names if getattr(new, name) != getattr(old, name)]
+    return ", ".join("money at risk" if name == "at_risk" else wording.plain(name) for name in other)
 
 
 _PROOF: Mapping[Kind, int] = {

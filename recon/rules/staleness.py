@@ -53,7 +53,7 @@ def alarm(
         thread_key=key,
         target=channel,
         verb="root",
-        message=message(f"{title}. {rest}", title, [rest], []),
+        message=message(f"{title}. {rest}", title, [rest]),
         case_ids=(),
         state=NoticeState.WAITING,
         created_at=now,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recon.model import wording
 from recon.model.records.cases import JOB, Case, Change, Entry
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Money
@@ -16,7 +17,6 @@ from recon.model.records.words import (
     CaseState,
     Certainty,
     Kind,
-    RefundId,
     RunId,
     Severity,
     Subject,
@@ -42,7 +42,16 @@ def a_change(
     case: Case, action: Action = Action.OPENED, *, run_id: RunId | None = RUN, before: int = 0
 ) -> Change:
     entry = Entry(
-        case.id, action, JOB, AS_OF, "seen", None, case.state, case.version, f"run-2:{case.id}", run_id
+        case.id,
+        action,
+        JOB,
+        AS_OF,
+        case.mismatch.why,
+        None,
+        case.state,
+        case.version,
+        f"run-2:{case.id}",
+        run_id,
     )
     return Change(case, entry, before)
 
@@ -87,6 +96,14 @@ def blocks_of(notice: Notice) -> str:
     return json.dumps(notice.message.blocks, ensure_ascii=False)
 
 
+def texts_of(notice: Notice) -> list[str]:
+    found: list[str] = []
+    for block in notice.message.blocks:
+        found += [block["text"]["text"]] if "text" in block else []
+        found += [element["text"] for element in block.get("elements", ())]
+    return found
+
+
 def test_nothing_new_nothing_said() -> None:
     assert said([], [a_case()], known=[KEY]) == ()
 
@@ -97,17 +114,28 @@ def test_a_new_case_makes_a_root_and_a_reply_with_everything_a_person_needs() ->
 
     assert outline([root, reply]) == [f"root {KEY}", f"reply {KEY}"]
     assert (root.target, reply.target) == ("#payments", "#payments")
+    todo = "What to do: Check whether a second refund was meant; if not, recover it or write it off. "
+    link = "https://desk.example/?kind=duplicate&amp;severity=high"
     assert root.message.text == (
-        "HIGH: 1 duplicate case, 49.00 USD at risk, oldest 1 h 59 min. Owner: Payments on call. "
-        "https://desk.example/?kind=duplicate&amp;severity=high"
+        "HIGH: 1 refunded twice (duplicate), 49.00 USD at risk, oldest 1 h 59 min. Owner: Payments on call. "
+        f"{todo}{link}"
     )
-    for told in (case.id, "49.00 USD", "order_8812", "cus_8812", "re_8812", "re_8812_2", "case?case=C-"):
+    assert reply.message.text == (
+        "HIGH, Refunded twice (duplicate): 1 opened, 49.00 USD at risk. Owner: Payments on call. "
+        f"{todo}{link} {case.id} 49.00 USD, order order_8812, customer cus_8812."
+    )
+    for told in (case.id, "49.00 USD", "order_8812", "cus_8812", "case?case=C-"):
         assert told in blocks_of(root)
         assert told in blocks_of(reply)
-    assert reply.message.text == (
-        f"HIGH duplicate: 1 opened ({case.id}); 49.00 USD. Owner: Payments on call. "
-        "https://desk.example/?kind=duplicate&amp;severity=high"
-    )
+
+
+def test_a_case_is_one_short_line_in_the_root_and_two_in_the_reply() -> None:
+    case = a_case()
+    line = "<https://desk.example/case?case={0}|{0}>  *49.00 USD* · order `order_8812` · customer `cus_8812`"
+    root, reply = said([a_change(case)])
+
+    assert f"• {line.format(case.id)}" in texts_of(root)
+    assert texts_of(reply)[:3] == ["*1 opened*", f"• {line.format(case.id)}", case.mismatch.why]
 
 
 def test_a_known_thread_has_its_root_edited_and_is_told_what_is_new() -> None:
@@ -135,20 +163,39 @@ def test_the_root_shows_the_largest_five_and_counts_per_currency() -> None:
     root = said(map(a_change, cases))[0]
     shown = [case for case in cases if case.id in blocks_of(root)]
 
-    assert "8 duplicate cases, 650 JPY and 28.00 USD at risk" in root.message.text
+    assert "8 refunded twice (duplicate), 650 JPY and 28.00 USD at risk" in root.message.text
     assert "1 only probable" in root.message.text
     assert [case.mismatch.at_risk.amount_minor for case in shown] == [400, 500, 600, 700, 650]
-    assert "and 3 more" in blocks_of(root)
+    queue = "https://desk.example/?kind=duplicate&amp;severity=high"
+    assert f"and 3 more: <{queue}|all 8 in the queue>" in "".join(texts_of(root))
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_root_says_what_kind_it_is_in_words_and_what_to_do(kind: Kind) -> None:
+    root = said([a_change(numbered(1, kind=kind))])[0]
+
+    assert texts_of(root)[0].startswith(f"HIGH: {wording.counted(kind, 1)}")
+    for told in (wording.NEXT_STEPS[kind], "Payments on call", f"?kind={kind}&amp;"):
+        assert told in root.message.text
+        assert told in "".join(texts_of(root))
+    assert "_" not in root.message.text.partition("http")[0]
+
+
+def test_an_orphan_without_order_or_customer_is_named_by_its_refund() -> None:
+    root, reply = said([a_change(numbered(1, kind=Kind.ORPHAN, order_id=None, customer_id=None))])
+
+    assert all("refund `re_8812`" in "".join(texts_of(each)) for each in (root, reply))
+    assert "refund re_8812" in reply.message.text
 
 
 @pytest.mark.parametrize(
     "action, told",
     [
-        (Action.REOPENED, "open again"),
-        (Action.REGRESSED, "resolved, but seen again"),
-        (Action.CHANGED, "other evidence"),
-        (Action.RECLASSIFIED, "now another kind"),
-        (Action.CLEARED, "cleared"),
+        (Action.REOPENED, "1 reopened"),
+        (Action.REGRESSED, "1 regressed"),
+        (Action.CHANGED, "1 with other evidence"),
+        (Action.RECLASSIFIED, "1 reclassified"),
+        (Action.CLEARED, "1 cleared"),
     ],
 )
 def test_what_became_of_a_case_is_said_in_words(action: Action, told: str) -> None:
@@ -156,8 +203,29 @@ def test_what_became_of_a_case_is_said_in_words(action: Action, told: str) -> No
     case = a_case(state=state, version=2)
     reply = said([a_change(case, action)], known=[KEY], before=[a_case()])[-1]
 
-    assert f"1 {told}" in reply.message.text
+    assert f"(duplicate): {told}" in reply.message.text
+    assert texts_of(reply)[0] == f"*{told}*"
     assert ("~" in blocks_of(reply)) is (action is Action.CLEARED)
+    assert ("What to do" in reply.message.text) is (action is not Action.CLEARED)
+
+
+def test_several_things_at_once_are_told_in_groups_with_a_heading_each() -> None:
+    changes = [
+        a_change(replace(numbered(1), state=CaseState.CLEARED), Action.CLEARED),
+        a_change(numbered(2), Action.REOPENED),
+        a_change(numbered(3)),
+        a_change(numbered(4)),
+    ]
+    reply = said(changes, known=[KEY])[-1]
+    told = texts_of(reply)
+
+    assert told[0] == "*2 opened, 1 reopened, 1 cleared*"
+    headings = [told.index(f"*{verb}*") for verb in ("Opened", "Reopened", "Cleared")]
+    lines = [at for at, text in enumerate(told) if text.startswith("• ")]
+    assert headings == [1, 6, 9]
+    assert lines == [2, 4, 7, 10]
+    assert "*4.00 USD*" in told[2]  # The most money first.
+    assert told[10].startswith("• ~<")
 
 
 def test_the_last_case_leaves_a_root_that_says_so() -> None:
@@ -165,7 +233,7 @@ def test_the_last_case_leaves_a_root_that_says_so() -> None:
     edit, reply = said([a_change(cleared, Action.CLEARED)], known=[KEY], before=[a_case()])
 
     assert edit.verb == "edit"
-    assert "0 duplicate cases. Nothing waits here any more" in edit.message.text
+    assert edit.message.text.startswith("Nothing waits: Refunded twice (duplicate), high. Every case")
     assert reply.case_ids == (cleared.id,)
 
 
@@ -189,7 +257,7 @@ def test_a_case_that_changes_threads_is_told_in_both() -> None:
     sent = said([a_change(after, Action.ASSIGNED)], known=[KEY], before=[before])
 
     assert outline(sent) == [f"root {there}", f"reply {there}", f"edit {KEY}", f"reply {KEY}"]
-    assert "handed over" in sent[1].message.text
+    assert "1 assigned" in sent[1].message.text
     assert "moved to another thread" in sent[3].message.text
     assert "~" in blocks_of(sent[3])
 
@@ -237,7 +305,7 @@ def test_a_group_is_mentioned_where_something_opens_and_not_where_something_clea
 def test_test_money_is_marked() -> None:
     root = said([a_change(a_case())], manner=replace(MANNER, livemode=False))[0]
 
-    assert "(test mode)" in root.message.text
+    assert "1 refunded twice (duplicate), test mode" in root.message.text
     assert root.thread_key.endswith("|test")
 
 
@@ -276,7 +344,7 @@ def test_a_surge_is_one_message_to_the_operators_and_the_rest_is_told_as_ever() 
 
     assert [notice.target for notice in sent] == ["#operators", "#payments", "#payments"]
     assert "26 new cases" in sent[0].message.text
-    assert "26 missing" in sent[0].message.text
+    assert "26 refunds missing" in sent[0].message.text
     assert set(sent[0].case_ids) == {case.id for case in lost}
     assert all("duplicate" in notice.thread_key for notice in sent[1:])
 
@@ -286,7 +354,7 @@ def test_a_surge_still_corrects_the_root_of_a_thread_that_is_there() -> None:
     sent = said(map(a_change, lost), known=["#payments|missing|high|live"])
 
     assert [notice.verb for notice in sent] == ["root", "edit"]
-    assert "26 missing cases" in sent[1].message.text
+    assert "26 refunds missing" in sent[1].message.text
 
 
 def test_exactly_the_limit_is_no_surge_and_duplicates_never_are() -> None:
@@ -295,64 +363,6 @@ def test_exactly_the_limit_is_no_surge_and_duplicates_never_are() -> None:
     sent = said([a_change(each) for each in [*lost, *twice]])
 
     assert {notice.target for notice in sent} == {"#payments"}
-
-
-def test_212_duplicates_are_one_root_and_a_thread_within_slack_s_limits() -> None:
-    cases = [numbered(number) for number in range(1, 213)]
-    sent = said(map(a_change, cases))
-
-    assert [notice.verb for notice in sent].count("root") == 1
-    assert "212 duplicate cases" in sent[0].message.text
-    told = [case_id for notice in sent[1:] for case_id in notice.case_ids]
-    assert sorted(told) == sorted(case.id for case in cases)
-    assert all(case.id in "".join(map(blocks_of, sent[1:])) for case in cases)
-    for notice in sent:
-        assert_within_limits(notice)
-
-
-def assert_within_limits(notice: Notice) -> None:
-    blocks = notice.message.blocks
-    assert len(notice.message.text) < 4_000
-    assert len(blocks) <= 50
-    texts = [block["text"]["text"] for block in blocks if "text" in block]
-    texts += [element["text"] for block in blocks for element in block.get("elements", ())]
-    assert max(map(len, texts)) <= 3_000
-    assert all(len(block["text"]["text"]) <= 150 for block in blocks if block["type"] == "header")
-    assert sum(map(len, texts)) < 10_000
-
-
-# Strangers' words.
-
-NASTY = "<!channel> & co\n*x* ~y~ `z` \u202e\u2066\x00\x1b[31m <https://evil.example|here>"
-
-
-def test_a_stranger_s_text_cannot_ping_link_or_turn_around() -> None:
-    case = a_case(
-        a_mismatch(order_id=NASTY, customer_id=NASTY, why=NASTY, refund_ids=(RefundId(NASTY),)),
-        owner=an_owner(name=NASTY),
-    )
-    for notice in said([a_change(case)]):
-        everything = notice.message.text + blocks_of(notice)
-        assert "<!channel>" not in everything
-        assert "<https://evil" not in everything
-        assert "&lt;!channel&gt; &amp; co 'x' 'y' 'z'" in everything
-        assert not {"\u202e", "\u2066", "\x00", "\x1b"} & set(notice.message.text)
-        assert not any(mark in blocks_of(notice) for mark in ("\u202e", "\\u0000", "\\u001b"))
-
-
-ROWS = st.tuples(st.text(max_size=400), st.text(max_size=3000), st.sampled_from(Action))
-
-
-@given(st.lists(ROWS, min_size=1, max_size=60))
-def test_whatever_strangers_write_every_message_fits_and_escapes(rows: list[tuple[str, str, Action]]) -> None:
-    changes = [
-        a_change(numbered(number, order_id=order, customer_id=order, why=why), action)
-        for number, (order, why, action) in enumerate(rows, start=1)
-    ]
-    for notice in said(changes, known=[KEY]):
-        assert_within_limits(notice)
-        bare = notice.message.text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
-        assert not set("<>&") & set(bare)
 
 
 @given(st.permutations([numbered(number) for number in range(1, 8)]))

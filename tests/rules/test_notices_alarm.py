@@ -9,7 +9,8 @@ from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import AccountId, CaseState, Kind, RunId, Verdict
 from recon.rules import notices
 from tests.builders import NOON, a_case, a_mismatch
-from tests.rules.test_notices import AS_OF, MANNER, NASTY, assert_within_limits, blocks_of
+from tests.rules.test_notices import AS_OF, MANNER, blocks_of
+from tests.rules.test_notices_fit import NASTY, assert_within_limits
 
 
 def reading(account: str, error: str | None = "page 3 broke off") -> AccountReading:
@@ -24,9 +25,11 @@ def test_an_incomplete_run_is_one_alarm_to_the_operators() -> None:
 
     assert (alarm.verb, alarm.target, alarm.case_ids) == ("root", "#operators", ())
     assert alarm.message.text.startswith("Not to be trusted: the live run of 2026-03-06 14:00 UTC")
-    assert "1 account not read to the end" in alarm.message.text
+    assert "Of 2 accounts, 1 could not be read to the end" in alarm.message.text
     assert "acct_2" in blocks_of(alarm)
     assert "acct_9" in blocks_of(alarm)
+    for told in ("acct_2", "acct_9", "What to do: Put right", "https://desk.example"):
+        assert told in alarm.message.text
     assert "<!channel>" not in blocks_of(alarm)
 
 

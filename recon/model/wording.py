@@ -1,0 +1,104 @@
+"""What people read for the closed vocabularies: Slack, the terminal and the desk say the same.
+
+Never holds text from a database or a stranger: everything here may be shown as it is.
+"""
+
+from typing import Final
+
+from recon.model.records.words import Action, Kind, Severity, Verdict
+
+KINDS: Final = {
+    Kind.DUPLICATE: "Refunded twice",
+    Kind.CURRENCY_MISMATCH: "Wrong currency",
+    Kind.AMOUNT_MISMATCH: "Wrong amount",
+    Kind.STATUS_MISMATCH: "Paid, though we say not",
+    Kind.REFUND_FAILED: "Refund came back",
+    Kind.MISSING: "Refund missing",
+    Kind.STUCK: "Outcome unknown",
+    Kind.OVERDUE: "Pending too long",
+    Kind.ORPHAN: "Refund nobody asked for",
+}
+
+# What to do about a kind, as one sentence. None of them says to send money again before somebody has looked.
+NEXT_STEPS: Final = {
+    Kind.DUPLICATE: "Check whether a second refund was meant; if not, recover it or write it off.",
+    Kind.CURRENCY_MISMATCH: (
+        "Check which currency the customer was promised, then correct our record or settle the difference."
+    ),
+    Kind.AMOUNT_MISMATCH: (
+        "Compare the refund with the order: recover or write off what was too much, pay out what is lacking."
+    ),
+    Kind.STATUS_MISMATCH: (
+        "Do not refund again: the customer has the money. Correct our record, or recover what was not meant."
+    ),
+    Kind.REFUND_FAILED: "Tell the customer, who does not have the money, and agree on another way to pay it.",
+    Kind.MISSING: "Look at the provider; only if nothing is there, send the refund, and tell the customer.",
+    Kind.STUCK: "Look at the provider before anybody tries again, then record what happened.",
+    Kind.OVERDUE: "Ask the provider what holds it up, and do not send another.",
+    Kind.ORPHAN: "Find out who made it and why, then record an intent for it or recover it.",
+}
+
+SEVERITIES: Final = {
+    Severity.CRITICAL: "Critical",
+    Severity.HIGH: "High",
+    Severity.MEDIUM: "Medium",
+    Severity.LOW: "Low",
+}
+
+ACTIONS: Final = {
+    Action.OPENED: "Opened",
+    Action.CHANGED: "Evidence changed",
+    Action.RECLASSIFIED: "Reclassified",
+    Action.REOPENED: "Reopened",
+    Action.REGRESSED: "Regressed: seen again after it was resolved",
+    Action.CLEARED: "Cleared",
+    Action.HEALED: "Healed",
+    Action.ACKNOWLEDGED: "Acknowledged",
+    Action.ASSIGNED: "Assigned",
+    Action.COMMENTED: "Commented",
+    Action.RESOLVED: "Resolved",
+}
+
+VERDICTS: Final = {
+    Verdict.INCOMPLETE: "incomplete",
+    Verdict.BREAKS: "mismatches found",
+    Verdict.RECONCILED_WITH_PENDING: "reconciled, some still pending",
+    Verdict.RECONCILED: "reconciled",
+}
+
+_SEVERAL: Final = {
+    Kind.REFUND_FAILED: "refunds came back",
+    Kind.MISSING: "refunds missing",
+    Kind.STUCK: "outcomes unknown",
+    Kind.ORPHAN: "refunds nobody asked for",
+}
+
+
+def plain(word: str) -> str:
+    """Return a word of ours without its underscores: amount mismatch."""
+    return word.replace("_", " ")
+
+
+def named(kind: Kind) -> str:
+    """Return a kind as a phrase, with its word beside it unless it is in it: Refunded twice (duplicate)."""
+    return _beside(KINDS[kind], kind)
+
+
+def counted(kind: Kind, number: int) -> str:
+    """Return how many of a kind, as `named` does: 10 refunded twice (duplicate), 2 refunds missing."""
+    one = _in_a_sentence(KINDS[kind])
+    return f"{number} {_beside(one if number == 1 else _SEVERAL.get(kind, one), kind)}"
+
+
+def done(action: Action, number: int) -> str:
+    """Return to how many cases something was done: 3 opened."""
+    word = _in_a_sentence(ACTIONS[action].partition(":")[0])
+    return f"{number} {'with other evidence' if action is Action.CHANGED else word}"
+
+
+def _beside(phrase: str, kind: Kind) -> str:
+    return phrase if plain(kind) in phrase else f"{phrase} ({plain(kind)})"
+
+
+def _in_a_sentence(phrase: str) -> str:
+    return phrase[0].lower() + phrase[1:]
