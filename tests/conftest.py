@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import signal
 import sys
 import time
 
@@ -38,6 +39,12 @@ def forget_this_machine() -> None:
     time.tzset()
 
 
+def hear_interrupts() -> None:
+    """Let processes that a test starts hear Ctrl-C, also where a shell started the tests in its background."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def is_loopback(host: object) -> bool:
     """Whether a host, as the socket module takes it, is this machine; None is "any of mine"."""
     if isinstance(host, bytes):
@@ -63,4 +70,5 @@ def refuse_the_world(event: str, args: tuple[object, ...]) -> None:
 
 
 forget_this_machine()
+hear_interrupts()
 sys.addaudithook(refuse_the_world)
