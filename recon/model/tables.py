@@ -256,7 +256,7 @@ cases = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("account", Text, nullable=False),
-    Column("subject", Text, nullable=False),
+    Column("subject", Text, nullable=False, index=True),
     Column("kind", Text, nullable=False),
     Column("certainty", Text, nullable=False),
     Column("finding", Text),
@@ -276,7 +276,7 @@ cases = Table(
     Column("since", Instant, nullable=False),
     Column("opened_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
-    Column("intent_key", Text),
+    Column("intent_key", Text, index=True),
     Column("order_id", Text, index=True),
     Column("customer_id", Text, index=True),
     Column("payment", Text, index=True),
@@ -290,6 +290,15 @@ cases = Table(
     Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, read backwards.
     Index(None, "state", "decided_at"),  # What each run must look at.
     Index(None, "owner_target", "kind", "rank"),  # The threads.
+)
+
+# The refunds that take part in the latest evidence of each case: what a person looks a case up by.
+case_refunds = Table(
+    "case_refunds",
+    metadata,
+    Column("case_id", Text, nullable=False),
+    Column("refund_id", Text, nullable=False, index=True),
+    PrimaryKeyConstraint("case_id", "refund_id"),
 )
 
 # Why each case moved: append-only by triggers, a chain of hashes per topic, which is a case id.

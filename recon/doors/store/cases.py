@@ -219,6 +219,21 @@ def _write(
         assert found.rowcount == len(moved), f"expected {len(moved)} locked cases, found {found.rowcount}"
     if links:
         connection.execute(insert(connection, tables.entries), links)
+        _name_refunds(connection, [change.case for change in changes], [row["id"] for row in moved])
+
+
+def _name_refunds(connection: Connection, changed: Sequence[Case], known: Sequence[CaseId]) -> None:
+    """Put the refunds of the cases' evidence in the place of what stood there for those that were known."""
+    table = tables.case_refunds
+    for chunk in chunks(known):
+        connection.execute(delete(table).where(table.c.case_id.in_(chunk)))
+    rows = [
+        {"case_id": case.id, "refund_id": refund_id}
+        for case in changed
+        for refund_id in dict.fromkeys(case.mismatch.refund_ids)
+    ]
+    if rows:
+        connection.execute(insert(connection, table), rows)
 
 
 def _action_ids(connection: Connection, ids: Sequence[str]) -> set[str]:

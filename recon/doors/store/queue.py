@@ -12,7 +12,7 @@ from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS, SEVERITIES, case_record
 from recon.model.records.queues import WAITING, Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.words import Kind, Severity
-from recon.model.tables import cases
+from recon.model.tables import case_refunds, cases
 
 EVERYTHING_WAITING = QueueFilters()
 
@@ -109,4 +109,7 @@ def _search(wanted: str) -> ColumnElement[bool]:
     columns = cases.c
     named = (columns.id, columns.order_id, columns.customer_id, columns.payment, columns.intent_key)
     subjects = [f"{side}:{wanted}" for side in ("intent", "refund")]
-    return or_(*(column == wanted for column in named), columns.subject.in_(subjects))
+    of_refund = select(case_refunds.c.case_id).where(case_refunds.c.refund_id == wanted)
+    return or_(
+        *(column == wanted for column in named), columns.subject.in_(subjects), columns.id.in_(of_refund)
+    )

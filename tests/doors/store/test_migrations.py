@@ -5,10 +5,15 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
-from recon.doors.store import migrations
+from recon.doors.store import cases as book
+from recon.doors.store import migrations, queue
+from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError
+from recon.model.records.queues import QueueFilters
 from recon.model.tables import metadata
+from tests.builders import a_case
+from tests.doors.store.books import a_lease, a_run, opened
 
 
 def test_an_upgrade_makes_exactly_the_tables_of_the_model(database: Database) -> None:
@@ -30,6 +35,20 @@ def test_an_upgrade_of_an_empty_database_can_be_repeated(empty_database_url: str
 
         assert migrations.current(database) == migrations.head()
         assert migrations.missing_triggers(database) == ()
+
+
+def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Database) -> None:
+    case = a_case()
+    book.save_run(database, a_lease(database), Saving(a_run(), changes=(opened(case),)))
+    with database.write() as connection:  # As the first revision had it.
+        connection.execute(text("DROP TABLE case_refunds"))
+        connection.execute(text("DROP INDEX ix_cases_subject"))
+        connection.execute(text("DROP INDEX ix_cases_intent_key"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+
+    migrations.upgrade(database)
+
+    assert [found.id for found in queue.page(database, QueueFilters(search="re_8812_2")).cases] == [case.id]
 
 
 def test_many_upgrades_at_once_are_as_good_as_one(empty_database_url: str) -> None:

@@ -11,7 +11,7 @@ from recon.model.records.queues import QueueFilters, QueueSummary
 from recon.model.records.results import Money
 from recon.model.records.words import AccountId, CaseState, Kind, RefundId, Severity, Subject
 from tests.builders import NOON, a_case, a_mismatch, an_owner
-from tests.doors.store.books import a_lease, a_run, opened
+from tests.doors.store.books import a_lease, a_run, acknowledged, opened
 
 CRITICAL = replace(a_case(a_mismatch(subject=Subject("intent:critical"))), severity=Severity.CRITICAL)
 NEW = a_case(a_mismatch(subject=Subject("intent:new")), opened_at=NOON + timedelta(hours=2))
@@ -89,6 +89,9 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(database: Database, l
         (QueueFilters(search="cus_old"), {OLD}),
         (QueueFilters(search="pi_old"), {OLD}),
         (QueueFilters(search="re_old"), {OLD}),
+        (QueueFilters(search="re_8812_2"), {CRITICAL, NEW, LOW}),
+        (QueueFilters(search="re_8812_2", states=(CaseState.CLEARED,)), {CLEARED}),
+        (QueueFilters(search="re_881"), set()),
         (QueueFilters(search="critical"), {CRITICAL}),
         (QueueFilters(search="refund_order:8812"), {CRITICAL, NEW, LOW}),
         (QueueFilters(search="%"), set()),
@@ -98,6 +101,19 @@ def test_filters_narrow_the_queue(database: Database, filters: QueueFilters, fou
     fill(database, *EVERYTHING)
 
     assert {case.id for case in queue.page(database, filters).cases} == {case.id for case in found}
+
+
+def test_a_case_is_found_by_the_refunds_of_its_latest_evidence_alone(database: Database) -> None:
+    fill(database, NEW)
+    move = acknowledged(NEW)
+    mismatch = replace(NEW.mismatch, refund_ids=(RefundId("re_8812"), RefundId("re_third")))
+    cases.move(database, replace(move, case=replace(move.case, mismatch=mismatch)))
+
+    found = {
+        name: queue.page(database, QueueFilters(search=name)).cases for name in ("re_8812_2", "re_third")
+    }
+
+    assert {name: len(these) for name, these in found.items()} == {"re_8812_2": 0, "re_third": 1}
 
 
 def test_the_summary_counts_what_waits(database: Database) -> None:
