@@ -2,31 +2,25 @@
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
-from html import unescape
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recon.model import money
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
-from recon.model.records.results import Healable, Money
+from recon.model.records.results import Healable
 from recon.model.records.runs import AccountReading
-from recon.model.records.words import Action, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recon.hourly import RunReport
     from recon.model.settings import Settings
-
-SHOWN = 20  # Changes, heals and messages that a table shows of each; JSON has them all.
 
 INCOMPLETE, UNDELIVERED, MISMATCHES = 3, 4, 1  # Exit codes; 2 and 75 come from what a door reports.
 
@@ -61,6 +55,7 @@ def run(
     """
     asked = None if as_of is None else _time(as_of)
     from recon import hourly
+    from recon.cli import run_table
     from recon.doors import config
     from recon.doors.store import migrations
     from recon.doors.store.engines import Database
@@ -82,7 +77,7 @@ def run(
         if format_ is Format.JSON:
             print(json.dumps(as_json(report), ensure_ascii=False, indent=2))
         else:
-            _print(report)
+            run_table.show(report, dashboard=settings.dashboard.url, delivers=deliver)
         delivered = _deliver(database, settings) if deliver and not dry_run else True
     raise typer.Exit(exit_code(report, delivered=delivered, fail_on_mismatch=fail_on_mismatch))
 
@@ -197,13 +192,16 @@ def _time(text: str) -> datetime:
 def _progress() -> "Iterator[Callable[[str], None] | None]":
     """Show on a terminal what the run is doing; say nothing to a log."""
     from rich.console import Console
+    from rich.text import Text
+
+    from recon.cli import run_table
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
     with console.status("Taking the lease") as status:
-        yield lambda sentence: status.update(_shown(sentence))
+        yield lambda sentence: status.update(Text(run_table.harmless(sentence)))
 
 
 def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a Database, loaded late
@@ -217,107 +215,7 @@ def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a 
         print("recon: no SLACK_BOT_TOKEN: the messages wait in the database.", file=sys.stderr)
     for reason in done.reasons:
         print(f"recon: {reason}", file=sys.stderr)
+    if done.enabled and not done.complete:
+        told = f"{done.sent} messages sent, {done.waiting} waiting, {done.given_up} given up"
+        print(f"recon: {told}; recon deliver tries again.", file=sys.stderr)
     return done.complete
-
-
-def _print(report: "RunReport") -> None:
-    """Print the report for a person: whether to trust it, what changed, the money, what was said."""
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=True)
-    for lines in (_verdict, _changes, _mismatches, _heals, _messages):
-        for style, line in lines(report):
-            console.print(_shown(line), style=style, markup=False)
-
-
-Lines = Iterator[tuple[str | None, str]]
-
-
-def _verdict(report: "RunReport") -> Lines:
-    for reject in report.result.rejected[:SHOWN]:
-        yield (
-            "yellow",
-            f"Rejected: {reject.source} row {reject.row} ({reject.id or 'no id'}): {reject.reason}",
-        )
-    run = report.run
-    style = {"incomplete": "bold yellow", "breaks": "bold red"}.get(run.verdict, "bold green")
-    dry = ", dry run: nothing was written but the mirror" if report.dry else ""
-    yield style, f"{run.verdict} as of {run.as_of:%Y-%m-%d %H:%M:%S} UTC{dry}"
-    whole = sum(each.complete for each in run.accounts)
-    refunds = sum(each.refunds for each in run.accounts)
-    changed = sum(each.changed for each in run.accounts)
-    since = min(each.from_at for each in run.accounts)
-    yield (
-        None,
-        (
-            f"{whole} of {len(run.accounts)} accounts read, since {since:%Y-%m-%d %H:%M} UTC: "
-            f"{refunds} refunds, {changed} new or different"
-        ),
-    )
-    for each in run.accounts:
-        if not each.complete:
-            yield "yellow", f"Not read to the end: {each.account or 'the platform'}: {each.error}"
-    counts = report.result.counts
-    judged = "everything" if run.full else "what was touched or due"
-    yield (
-        None,
-        (
-            f"Compared {judged}: {counts.intents} intents, {counts.refunds} refunds, "
-            f"{counts.in_flight} in flight, {counts.withheld} withheld"
-        ),
-    )
-
-
-def _changes(report: "RunReport") -> Lines:
-    counts = Counter(change.entry.action for change in report.changes)
-    told = ", ".join(f"{counts[action]} {action}" for action in Action if action in counts)
-    yield "bold", f"Cases: {told or 'nothing changed'}"
-    for change in report.changes[:SHOWN]:
-        case = change.case
-        named = [case.mismatch.order_id, case.mismatch.customer_id, *case.mismatch.refund_ids]
-        owner = case.owner.name if case.owner else "nobody"
-        what = f"{change.entry.action} {case.mismatch.kind} {case.id} {money.written(case.mismatch.at_risk)}"
-        yield (
-            None,
-            (
-                f"  {what} ({', '.join(each for each in named if each) or case.subject}); "
-                f"{case.severity}, {owner}"
-            ),
-        )
-    yield from _more(len(report.changes))
-
-
-def _mismatches(report: "RunReport") -> Lines:
-    counts = report.result.counts.mismatches
-    told = ", ".join(f"{counts[kind]} {kind}" for kind in Kind if counts[kind])
-    yield "bold", f"Mismatches: {told or 'none'}"
-    at_risk = [money.written(Money(minor, currency)) for currency, minor in report.result.at_risk.items()]
-    if at_risk:
-        yield None, f"Money at risk: {' and '.join(at_risk)}"
-
-
-def _heals(report: "RunReport") -> Lines:
-    if report.heals:
-        yield "bold", f"Intents finished from the provider's proof: {len(report.heals)}"
-    for heal in report.heals[:SHOWN]:
-        yield None, f"  {heal.intent_key}: {heal.refund_id} by {heal.basis}"
-    yield from _more(len(report.heals))
-    for heal in report.not_healed:
-        yield "yellow", f"  {heal.intent_key} changed meanwhile; the next run looks again"
-
-
-def _messages(report: "RunReport") -> Lines:
-    yield "bold", f"Messages: {len(report.notices) or 'nothing new to say'}"
-    for notice in report.notices[:SHOWN]:
-        yield None, f"  {notice.verb} to {notice.target}: {unescape(notice.message.text)}"
-    yield from _more(len(report.notices))
-
-
-def _more(count: int) -> Lines:
-    if count > SHOWN:
-        yield None, f"  and {count - SHOWN} more; --format json lists them"
-
-
-def _shown(text: str) -> str:
-    """Return text without what a terminal would obey."""
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

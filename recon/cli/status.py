@@ -2,11 +2,16 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from recon.model import money, wording
+from recon.model.blocks import duration
+from recon.model.records.results import Money
+from recon.model.records.words import Kind, Verdict
 
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
@@ -83,34 +88,72 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
 
 def as_text(found: Mapping[str, Any]) -> str:
     """Return the status in lines for people."""
-    from recon.model import money
-    from recon.model.records.results import Money
-
     cases, last = found["open_cases"], found["last_complete_run"]
-    risk = ", ".join(money.written(Money(minor, currency)) for currency, minor in cases["at_risk"].items())
-    kinds = ", ".join(f"{n} {kind}" for kind, n in cases["kinds"].items())
-    notices = ", ".join(f"{n} {state}" for state, n in found["undelivered"].items() if n)
-    fresh = f"{last['id']}, as of {last['as_of']}, {last['verdict']}" if last is not None else "none yet"
     lines = [
-        ("freshness", "STALE: no complete run is young enough" if found["stale"] else "ok"),
-        ("last complete run", fresh),
-        ("last run", found["last_run_verdict"] or "none yet"),
-        *(
-            (
-                f"read of {each['account'] or 'the platform'}",
-                f"{each['covered_from']} to {each['watermark_at']}",
-            )
-            for each in found["accounts"]
-        ),
-        ("open cases", f"{cases['total']}" + (f" ({kinds})" if kinds else "")),
-        ("money at risk", risk or "none"),
-        (
-            "notices",
-            (notices or "all delivered") + ("" if found["slack"] else "; SLACK_BOT_TOKEN is not set"),
-        ),
+        ("freshness", _freshness(found)),
+        ("last complete run", _run(last) if last is not None else "none yet"),
+        ("last run", _verdict(found["last_run_verdict"])),
+        *(("read", _read(each)) for each in found["accounts"]),
+        *(("open cases" if not at else "", told) for at, told in enumerate(_cases(cases))),
+        ("money at risk", _money(cases["at_risk"])),
+        ("messages", _messages(found)),
     ]
     width = max(len(name) for name, _ in lines) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in lines)
+
+
+def _freshness(found: Mapping[str, Any]) -> str:
+    """Return whether somebody may rely on what the books say."""
+    if found["age_seconds"] is None:
+        return "no run yet: recon run"
+    age = duration(timedelta(seconds=found["age_seconds"]))
+    if not found["stale"]:
+        return f"ok, {age} old"
+    return f"STALE: no complete run for {age}; look at the hourly job and its log"
+
+
+def _run(last: Mapping[str, Any]) -> str:
+    return f"{last['id']}, as of {_minute(last['as_of'])}, {_verdict(last['verdict'])}"
+
+
+def _verdict(verdict: str | None) -> str:
+    if verdict is None:
+        return "none yet"
+    said = wording.VERDICTS[Verdict(verdict)]
+    return said if said == verdict else f"{wording.plain(verdict)}: {said}"
+
+
+def _read(account: Mapping[str, Any]) -> str:
+    name = account["account"] or "the platform"
+    mode = {True: ", live", False: ", test mode", None: ""}[account["livemode"]]
+    if account["watermark_at"] is None:
+        return f"{name}{mode}: not yet"
+    return f"{name}{mode}: {_minute(account['covered_from'])} to {_minute(account['watermark_at'])}"
+
+
+def _cases(cases: Mapping[str, Any]) -> list[str]:
+    """Return how many wait, how soon they must be looked at, and one line for each kind."""
+    severities = ", ".join(f"{number} {severity}" for severity, number in cases["severities"].items())
+    told = [f"{cases['total']}: {severities}" if severities else str(cases["total"])]
+    if cases["oldest_opened_at"] is not None:
+        told[0] += f"; the oldest since {_minute(cases['oldest_opened_at'])}"
+    return told + [f"  {wording.counted(Kind(kind), number)}" for kind, number in cases["kinds"].items()]
+
+
+def _money(at_risk: Mapping[str, int]) -> str:
+    return ", ".join(money.written(Money(minor, each)) for each, minor in at_risk.items()) or "none"
+
+
+def _messages(found: Mapping[str, Any]) -> str:
+    waiting = ", ".join(f"{number} {state}" for state, number in found["undelivered"].items() if number)
+    if found["slack"]:
+        return f"{waiting}: recon deliver tries again" if waiting else "none waits"
+    return f"{waiting or 'none waits'}; SLACK_BOT_TOKEN is not set"
+
+
+def _minute(time: str | None) -> str:
+    """Return a time of the facts as people read it."""
+    return "never" if time is None else f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC"
 
 
 def _time(moment: datetime | None) -> str | None:

@@ -24,7 +24,7 @@ from recon.cli.friday.findings import Findings
 from recon.doors import intents
 from recon.doors.store import cases, migrations, queue, runs
 from recon.doors.store.engines import Database
-from recon.model import tables
+from recon.model import tables, wording
 from recon.model.records.cases import Case
 from recon.model.records.words import Basis, Certainty, IntentKey, IntentStatus, Kind, Verdict
 from recon.sandbox.server import Sandbox
@@ -213,7 +213,7 @@ def _start(folder: Path) -> subprocess.Popen[str]:
 def _shows(out: str, found: Findings, *, ids: Sequence[str]) -> None:
     """Check that the words say what another replay of the same evening found."""
     counts = found.run.counts
-    assert "breaks  as of 19:00, everything was read" in out
+    assert "breaks: mismatches found as of 19:00, everything was read" in out
     assert f"{counts['intents']} intents against {counts['refunds']} refunds: {counts['matched']} in" in out
     assert "9 customers refunded twice, within 13 min" in out
     table = out.partition("9 customers")[2].partition("And 10 others")[0]
@@ -223,12 +223,12 @@ def _shows(out: str, found: Findings, *, ids: Sequence[str]) -> None:
     for each in found.doubles:
         assert f"{each.case.mismatch.customer_id}  {each.case.mismatch.order_id}" in table
     for case in found.others:
-        assert str(case.mismatch.kind).replace("_", " ") in out
+        assert wording.named(case.mismatch.kind) in out
     for owned in found.owners:
         assert owned.name in out
         assert owned.target in out
     for said in found.said:
-        assert said.text.partition(" (")[0] in out
+        assert said.text.partition(",")[0] in out
     assert "RECON_DATABASE_URL=sqlite:///var/demo/recon.db " in out
 
 

@@ -75,11 +75,14 @@ def test_a_run_prints_the_verdict_the_money_the_owner_and_the_messages(
         "breaks as of 2026-03-06 17:0",
         "1 of 1 accounts read",
         "Cases: 1 opened",
-        "49.00 USD (order_1, cus_1, re_",
-        "Payments on call",
-        "Mismatches: 1 duplicate",
+        "Opened: Refunded twice (duplicate), medium, owner Payments on call",
+        "49.00 USD  order order_1, customer cus_1",
+        "Mismatches: 1\n     1 refunded twice (duplicate)",
         "Money at risk: 49.00 USD",
-        "root to #payments: MEDIUM: 1 duplicate case",
+        "Messages: 2 (1 in channels, 1 in their threads)",
+        "#payments, new with 1 reply: MEDIUM: 1 refunded twice (duplicate), test mode, 49.00 USD at risk",
+        "To send the messages: recon deliver",
+        "To answer the cases: recon dashboard, then http://127.0.0.1:8501",
     ):
         assert told in done.stdout
     assert rows(town, "runs") == 1
@@ -118,6 +121,17 @@ def test_an_incomplete_run_exits_3_and_says_what_was_not_read(town: Town, enviro
     assert done.returncode == 3
     assert "0 of 1 accounts read" in done.stdout
     assert "Not read to the end: the platform: page 1" in done.stdout
+    assert "Put right what was not read, then run again" in done.stdout
+    assert "incomplete as of 2026-03-06 17:0" in done.stdout
+
+
+def test_a_dry_run_says_so_first_and_how_to_do_it_last(town: Town, environ: dict[str, str]) -> None:
+    twice(town, "1")
+    told = recon_run(environ, "--dry-run").stdout.splitlines()
+
+    assert told[1] == "  Dry run: nothing was written but the mirror."
+    assert "  To do what is said above: recon run" in told
+    assert not any("recon deliver" in line for line in told)
 
 
 def test_a_held_lease_exits_75_in_one_sentence(town: Town, environ: dict[str, str]) -> None:

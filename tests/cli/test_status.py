@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from recon.cli import status
 from recon.doors.store import outbox, runs
 from recon.doors.store.engines import Database
 from tests.rules.test_staleness import RUN
@@ -57,9 +58,50 @@ def test_a_fresh_run_is_named_and_a_stale_one_exits_3(database: Database) -> Non
     stale = recon("status")
 
     assert (fresh.returncode, stale.returncode) == (0, 3)
-    assert "r1, as of 2026-03-06T12:00:00Z, breaks" in fresh.stdout
-    assert "STALE" in stale.stdout
+    assert "r1, as of 2026-03-06 12:00 UTC, breaks: mismatches found" in fresh.stdout
+    assert "STALE: no complete run for 3 h 0 min" in stale.stdout
+    assert "ok, 5 min old" in fresh.stdout
     assert "STALE" not in fresh.stdout
+
+
+def test_the_cases_are_counted_in_the_words_of_the_desk() -> None:
+    found = {
+        "stale": False,
+        "age_seconds": 60,
+        "last_complete_run": None,
+        "last_run_verdict": "reconciled_with_pending",
+        "accounts": [
+            {"account": "", "livemode": False, "covered_from": None, "watermark_at": None},
+            {
+                "account": "acct_1",
+                "livemode": True,
+                "covered_from": "2026-03-01T12:00:00Z",
+                "watermark_at": "2026-03-06T12:00:00Z",
+            },
+        ],
+        "open_cases": {
+            "total": 3,
+            "kinds": {"duplicate": 2, "amount_mismatch": 1},
+            "severities": {"critical": 1, "high": 2},
+            "at_risk": {"jpy": 415800, "usd": 4900},
+            "oldest_opened_at": "2026-03-06T11:00:00Z",
+        },
+        "undelivered": {"waiting": 2, "unknown": 0},
+        "slack": True,
+    }
+
+    assert status.as_text(found).splitlines() == [
+        "freshness          ok, 1 min old",
+        "last complete run  none yet",
+        "last run           reconciled with pending: reconciled, some still pending",
+        "read               the platform, test mode: not yet",
+        "read               acct_1, live: 2026-03-01 12:00 UTC to 2026-03-06 12:00 UTC",
+        "open cases         3: 1 critical, 2 high; the oldest since 2026-03-06 11:00 UTC",
+        "                     2 refunded twice (duplicate)",
+        "                     1 wrong amount (amount mismatch)",
+        "money at risk      415,800 JPY, 49.00 USD",
+        "messages           2 waiting: recon deliver tries again",
+    ]
 
 
 def test_what_waits_is_counted(database: Database) -> None:

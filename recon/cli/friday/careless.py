@@ -20,7 +20,7 @@ from recon.model.records.words import AccountId, IntentKey, IntentStatus
 from recon.model.settings import ProviderSettings
 
 _PLATFORM = AccountId("")
-_REAL_PATIENCE_SECONDS = 0.15  # Stands for the tool's ten, so that the demo takes seconds.
+_REAL_PATIENCE_SECONDS = 0.05  # Stands for the tool's ten, so that the demo takes seconds.
 _PAID_BEFORE = timedelta(days=4)  # When the payments were made, before their first refund.
 
 

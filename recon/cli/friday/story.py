@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recon.cli.friday.evening import PATIENCE_SECONDS
-from recon.model import money
+from recon.model import money, wording
 from recon.model.records.cases import Case
 from recon.model.records.results import Money
 from recon.model.records.words import Kind, Severity
@@ -76,9 +76,10 @@ def go_on(console: Console, *, dashboard: str, again: str, files: str, slack_url
 def _verdict(console: Console, findings: Findings) -> None:
     run = findings.run
     _heading(console, "The verdict")
-    line = Text(str(run.verdict).replace("_", " "), style=_STYLES.get(run.verdict, "bold green"))
+    line = Text(wording.plain(run.verdict), style=_STYLES.get(run.verdict, "bold green"))
     whole = "everything was read" if all(each.complete for each in run.accounts) else "not all was read"
-    line.append(f"  as of {run.as_of:%H:%M}, {whole}", style="not bold default")
+    said = f": {wording.VERDICTS[run.verdict]} as of {run.as_of:%H:%M}, {whole}"
+    line.append(said, style="not bold default")
     console.print(Padding(line, (0, 0, 0, _INDENT), expand=False))
     counts = run.counts
     _paragraph(
@@ -90,8 +91,7 @@ def _verdict(console: Console, findings: Findings) -> None:
     )
     if findings.healed:
         proofs = ", ".join(
-            f"{number} by its {str(basis).replace('_', ' ')}"
-            for basis, number in sorted(findings.healed.items())
+            f"{number} by its {wording.plain(basis)}" for basis, number in sorted(findings.healed.items())
         )
         _paragraph(
             console,
@@ -138,18 +138,26 @@ def _double(double: Double) -> tuple[Text | str, ...]:
 def _others(console: Console, cases: Iterable[Case]) -> None:
     cases = tuple(cases)
     _heading(console, f"And {len(cases)} others, by kind")
-    table = _table("kind", "order", "at risk", "why", right=(2,))
-    for case in cases:
-        mismatch = case.mismatch
-        more = mismatch.finding or (mismatch.certainty if mismatch.kind is Kind.DUPLICATE else None)
-        kind = str(mismatch.kind).replace("_", " ")
-        table.add_row(
-            Text(f"{kind}, {more}" if more else kind, style="bold"),
-            mismatch.order_id or "none",
-            money.written(mismatch.at_risk),
-            mismatch.why,
+    named = [(_kind(case), _order(case), money.written(case.mismatch.at_risk)) for case in cases]
+    kind, order, at_risk = (max(map(len, column), default=0) for column in zip(*named, strict=True))
+    for case, (what, whose, much) in zip(cases, named, strict=True):
+        head = Text(f"{what:<{kind}}", style="bold") + Text(
+            f"  {whose:<{order}}  {much:>{at_risk}}", style=""
         )
-    console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
+        console.print(Padding(head, (0, 0, 0, _INDENT), expand=False))
+        console.print(Padding(Text(case.mismatch.why), (0, 0, 0, 2 * _INDENT), expand=False))
+
+
+def _kind(case: Case) -> str:
+    """Return what is wrong, with the words for it that the desk filters by."""
+    mismatch = case.mismatch
+    more = mismatch.finding or (mismatch.certainty if mismatch.kind is Kind.DUPLICATE else None)
+    named = wording.named(mismatch.kind)
+    return f"{named}, {more}" if more else named
+
+
+def _order(case: Case) -> str:
+    return f"order {case.mismatch.order_id}" if case.mismatch.order_id else "no order"
 
 
 def _at_risk(console: Console, findings: Findings) -> None:
@@ -165,7 +173,7 @@ def _at_risk(console: Console, findings: Findings) -> None:
 
 def _owners(console: Console, owners: Iterable[Owned]) -> None:
     _heading(console, "Who owns what")
-    table = _table("owner", "told in", "cases", "at risk")
+    table = _table("owner", "told in", "cases", "at risk", right=(3,))
     for owned in owners:
         severities = Counter(case.severity for case in owned.cases)
         table.add_row(
@@ -173,7 +181,7 @@ def _owners(console: Console, owners: Iterable[Owned]) -> None:
             owned.target,
             f"{len(owned.cases):>2}: "
             + ", ".join(f"{severities[each]} {each}" for each in Severity if severities[each]),
-            _sums(owned.cases),
+            _sums(owned.cases).replace(" and ", "\n"),
         )
     console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
 
@@ -190,7 +198,9 @@ def _slack(console: Console, findings: Findings) -> None:
     for channel, threads in channels.items():
         console.print(Padding(Text(f"#{channel}", style="bold cyan"), (0, 0, 0, _INDENT), expand=False))
         for said in threads:
-            console.print(Padding(Text(said.text), (0, 0, 0, 2 * _INDENT), expand=False))
+            console.print(
+                Padding(Text(said.text.partition(" What to do: ")[0]), (0, 0, 0, 2 * _INDENT), expand=False)
+            )
 
 
 def _sums(cases: Iterable[Case]) -> str:
@@ -199,7 +209,8 @@ def _sums(cases: Iterable[Case]) -> str:
     for case in cases:
         sums[case.mismatch.at_risk.currency] += case.mismatch.at_risk.amount_minor
     return (
-        ", ".join(money.written(Money(sums[each], each)) for each in sorted(sums) if sums[each]) or "nothing"
+        " and ".join(money.written(Money(sums[each], each)) for each in sorted(sums) if sums[each])
+        or "nothing"
     )
 
 

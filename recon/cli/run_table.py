@@ -1,0 +1,196 @@
+"""How the report of a run reads: whether to trust it, what changed, the money, what is said, what comes next.
+
+On a terminal lines are folded to its width; in a file or a pipe each thing stays one line.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import TYPE_CHECKING
+
+from recon.model import money, wording
+from recon.model.records.cases import Case, Change
+from recon.model.records.results import Money
+from recon.model.records.words import Action, Kind, Verdict
+
+if TYPE_CHECKING:
+    from recon.hourly import RunReport
+
+SHOWN = 20  # Changes, heals and messages that a table shows of each; JSON has them all.
+_STYLES = {Verdict.INCOMPLETE: "bold yellow", Verdict.BREAKS: "bold red"}
+_VERBS = {"root": "new", "edit": "edited"}  # What a message is in its channel.
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the report, before it is folded."""
+
+    text: str
+    style: str = ""
+    indent: int = 2
+
+
+def show(report: "RunReport", *, dashboard: str, delivers: bool) -> None:
+    """Print the report. delivers: whether its messages are sent right afterwards."""
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(highlight=False, emoji=False)
+    for line in lines(report, dashboard=dashboard, delivers=delivers):
+        if not line.text:
+            console.print()
+            continue
+        text = Text(harmless(line.text), style=line.style)
+        if console.is_terminal:
+            console.print(Padding(text, (0, 0, 0, line.indent), expand=False))
+        else:
+            console.print(Text(" " * line.indent) + text, soft_wrap=True)
+
+
+def lines(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Line]:
+    """Yield the report from top to bottom; what is not to be trusted comes first."""
+    yield from _rejected(report)
+    yield from _verdict(report)
+    yield from _changes(report)
+    yield from _mismatches(report)
+    yield from _heals(report)
+    yield from _messages(report)
+    yield from _next(report, dashboard=dashboard, delivers=delivers)
+
+
+def harmless(text: str) -> str:
+    """Return text without what a terminal would obey."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
+def _rejected(report: "RunReport") -> Iterator[Line]:
+    rejected = report.result.rejected
+    if rejected:
+        yield Line(f"Rejected rows: {len(rejected)}; what they touch was not judged", "bold yellow", indent=0)
+    for reject in rejected[:SHOWN]:
+        yield Line(f"{reject.source} row {reject.row} ({reject.id or 'no id'}): {reject.reason}", "yellow")
+    yield from _more(len(rejected))
+
+
+def _verdict(report: "RunReport") -> Iterator[Line]:
+    run, counts = report.run, report.result.counts
+    said = "" if wording.VERDICTS[run.verdict] == run.verdict else f": {wording.VERDICTS[run.verdict]}"
+    head = f"{wording.plain(run.verdict)} as of {run.as_of:%Y-%m-%d %H:%M:%S} UTC{said}"
+    yield Line(head, _STYLES.get(run.verdict, "bold green"), indent=0)
+    if report.dry:
+        yield Line("Dry run: nothing was written but the mirror.", "bold")
+    whole = sum(each.complete for each in run.accounts)
+    refunds = sum(each.refunds for each in run.accounts)
+    changed = sum(each.changed for each in run.accounts)
+    since = min(each.from_at for each in run.accounts)
+    yield Line(
+        f"{whole} of {len(run.accounts)} accounts read, since {since:%Y-%m-%d %H:%M} UTC: "
+        f"{refunds} refunds, {changed} new or different"
+    )
+    for each in run.accounts:
+        if not each.complete:
+            yield Line(f"Not read to the end: {each.account or 'the platform'}: {each.error}", "yellow")
+    judged = "everything" if run.full else "what was touched or due"
+    yield Line(
+        f"Compared {judged}: {counts.intents} intents, {counts.refunds} refunds, {counts.matched} in "
+        f"agreement, {counts.in_flight} in flight, {counts.withheld} withheld"
+    )
+
+
+def _changes(report: "RunReport") -> Iterator[Line]:
+    counts = Counter(change.entry.action for change in report.changes)
+    told = ", ".join(wording.done(action, counts[action]) for action in Action if action in counts)
+    yield from _heading(f"Cases: {told or 'nothing changed'}")
+    groups: dict[str, list[Change]] = defaultdict(list)
+    for change in report.changes[:SHOWN]:
+        groups[_group(change)].append(change)
+    for group, changes in groups.items():
+        yield Line(group, "bold")
+        for change in changes:
+            at_risk = money.written(change.case.mismatch.at_risk)
+            yield Line(f"{change.case.id}  {at_risk:>14}  {_ids(change.case)}", indent=4)
+    yield from _more(len(report.changes))
+
+
+def _group(change: Change) -> str:
+    """Return what the change has in common with others: what was done, the kind, and whose it is."""
+    case = change.case
+    owner = f"owner {case.owner.name}" if case.owner else "nobody's"
+    return ", ".join(
+        (
+            f"{wording.ACTIONS[change.entry.action]}: {wording.named(case.mismatch.kind)}",
+            case.severity,
+            owner,
+        )
+    )
+
+
+def _ids(case: Case) -> str:
+    mismatch = case.mismatch
+    named = [("order", mismatch.order_id), ("customer", mismatch.customer_id), ("account", case.account)]
+    return ", ".join(f"{word} {value}" for word, value in named if value) or case.subject.replace(":", " ", 1)
+
+
+def _mismatches(report: "RunReport") -> Iterator[Line]:
+    counts = report.result.counts.mismatches
+    yield from _heading(f"Mismatches: {sum(counts.values()) or 'none'}")
+    for kind in Kind:
+        if counts[kind]:
+            number, _, phrase = wording.counted(kind, counts[kind]).partition(" ")
+            yield Line(f"{number:>4} {phrase}")
+    at_risk = [money.written(Money(minor, currency)) for currency, minor in report.result.at_risk.items()]
+    if at_risk:
+        yield Line(f"Money at risk: {', '.join(at_risk)}", "bold", indent=0)
+
+
+def _heals(report: "RunReport") -> Iterator[Line]:
+    if report.heals:
+        yield from _heading(f"Intents finished from the provider's proof: {len(report.heals)}")
+    for heal in report.heals[:SHOWN]:
+        yield Line(f"{heal.intent_key}: {heal.refund_id} by {wording.plain(heal.basis)}")
+    yield from _more(len(report.heals))
+    if report.not_healed:
+        yield from _heading(f"Intents that changed meanwhile: {len(report.not_healed)}")
+    for heal in report.not_healed[:SHOWN]:
+        yield Line(f"{heal.intent_key}: the next run looks again", "yellow")
+    yield from _more(len(report.not_healed))
+
+
+def _messages(report: "RunReport") -> Iterator[Line]:
+    replies = Counter(notice.thread_key for notice in report.notices if notice.verb == "reply")
+    heads = [notice for notice in report.notices if notice.verb != "reply"]
+    of = f" ({len(heads)} in channels, {replies.total()} in their threads)" if replies else ""
+    yield from _heading(f"Messages: {len(report.notices) or 'nothing new to say'}{of}")
+    for notice in heads[:SHOWN]:
+        said = unescape(notice.message.text.partition(" What to do: ")[0])
+        below = replies[notice.thread_key]
+        more = f" with {below} {'reply' if below == 1 else 'replies'}" if below else ""
+        yield Line(f"{notice.target}, {_VERBS.get(notice.verb, notice.verb)}{more}: {said}")
+    yield from _more(len(heads))
+
+
+def _next(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Line]:
+    steps = []
+    if not report.complete:
+        steps.append("Put right what was not read, then run again: until then nothing of it is cleared.")
+    if report.dry:
+        steps.append("To do what is said above: recon run")
+    elif report.notices and not delivers:
+        steps.append("To send the messages: recon deliver (the hourly job does it by itself)")
+    if report.result.mismatches:
+        steps.append(f"To answer the cases: recon dashboard, then {dashboard}")
+    if steps:
+        yield from _heading("Next")
+    yield from map(Line, steps)
+
+
+def _heading(text: str) -> Iterator[Line]:
+    yield Line("", indent=0)
+    yield Line(text, "bold", indent=0)
+
+
+def _more(count: int) -> Iterator[Line]:
+    if count > SHOWN:
+        yield Line(f"and {count - SHOWN} more; --format json lists them")
