@@ -1,6 +1,9 @@
 """`recon diff`: two files in, what disagrees between them out; no configuration and no database."""
 
+import io
+import os
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -9,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recon.model.errors import UnusableInput
-from recon.model.records.results import Coverage, Policy, Reading, Result
+from recon.model.records.results import Coverage, Policy, Reading, Reject, Result
 from recon.model.records.words import Verdict
 
 if TYPE_CHECKING:
     from recon.model.frames import Intake
 
+_NARROWEST = 40  # Columns that a table needs; a terminal that claims to have fewer, or none, gets these.
 _REJECTS_SAID = 5  # Rejected rows that stderr names; the report has them all.
 
 
@@ -84,8 +88,10 @@ def diff(
 ) -> None:
     """Compare intents with refunds from two files, and say what disagrees.
 
-    Exit 0: nothing disagrees. 1: there are mismatches. 2: the input or an argument cannot be used.
-    3: rows were rejected, or a side was not read completely.
+    Exit 0: nothing disagrees.
+    Exit 1: there are mismatches.
+    Exit 2: the input or an argument cannot be used.
+    Exit 3: rows were rejected, or a side was not read completely.
     """
     asked = None if as_of is None else _time("--as-of", as_of)
     froms = {
@@ -98,10 +104,17 @@ def diff(
     ours = files.read_intents(intents, mapping)
     theirs = files.read_refunds(refunds, mapping)
     result = _result(ours, theirs, asked or _latest(ours, theirs), _coverage(set(incomplete or ()), froms))
-    for sentence in (*ours.notes, *theirs.notes, *result.incomplete):
+    for sentence in (*ours.notes, *theirs.notes, *(result.incomplete or _uncovered(result))):
         _say(sentence)
     _report(result, format_, output)
     raise typer.Exit(exit_code(result))
+
+
+def _uncovered(result: Result) -> tuple[str, ...]:
+    """Return what to say where the options' times alone kept something from being judged."""
+    if result.verdict != Verdict.INCOMPLETE:
+        return ()
+    return ("Some of it is older than what the other file holds, and was not judged: see withheld.",)
 
 
 def exit_code(result: Result) -> int:
@@ -118,15 +131,14 @@ def _time(option: str, text: str) -> datetime:
         UnusableInput: it is not ISO 8601, or carries no zone. Nothing was read.
     """
     try:
-        time: datetime | None = datetime.fromisoformat(text.strip())
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise UnusableInput(
-            f"{option} must be an ISO 8601 time with its zone, such as 2026-03-06T19:00:00Z;"
-            f" found {text[:40]!r}."
-        )
-    return time.astimezone(UTC)
+        time = datetime.fromisoformat(text.strip())
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    except (ValueError, OverflowError):  # No time, or one that in UTC lies outside the years 1 to 9999.
+        pass
+    raise UnusableInput(
+        f"{option} must be an ISO 8601 time with its zone, such as 2026-03-06T19:00:00Z; found {text[:40]!r}."
+    )
 
 
 def _latest(ours: "Intake", theirs: "Intake") -> datetime:
@@ -135,18 +147,12 @@ def _latest(ours: "Intake", theirs: "Intake") -> datetime:
     Raises:
         UnusableInput: no row of either file has one.
     """
-    times = [
-        intake.frame[column].max()
-        for intake in (ours, theirs)
-        for column in ("created_at", "updated_at", "first_sent_at")
-        if column in intake.frame
-    ]
-    known = [time.to_pydatetime() for time in times if time == time]  # noqa: PLR0124 - NaT is what differs from itself.
-    if not known:
+    latest = max((intake.latest for intake in (ours, theirs) if intake.latest is not None), default=None)
+    if latest is None:
+        _say_rejects((*ours.rejects, *theirs.rejects))
         raise UnusableInput(
             "No row of the two files has a time to judge at: say --as-of 2026-03-06T19:00:00Z."
         )
-    latest: datetime = max(known)
     _say(
         f"Judged as of {latest.isoformat().replace('+00:00', 'Z')}, the latest time in the two files;"
         " --as-of sets another."
@@ -180,17 +186,13 @@ def _report(result: Result, format_: Format, output: Path | None) -> None:
         text = reports.json_text(result)
     elif format_ == Format.CSV:
         text = reports.as_csv(result)
-        _say_rejects(result)
+        _say_rejects(result.rejected)
     elif output is None:
-        from rich.console import Console
-
-        Console(highlight=False).print(reports.as_table(result))
-        return
+        text = _for_terminal(result)
     else:
         text = reports.table_text(result)
     if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        _print(text, programs_read_it=format_ != Format.TABLE)
         return
     from recon.doors import files
 
@@ -198,12 +200,46 @@ def _report(result: Result, format_: Format, output: Path | None) -> None:
     _say(f"{result.verdict}: written to {output}.")
 
 
-def _say_rejects(result: Result) -> None:
+def _for_terminal(result: Result) -> str:
+    """Return the table as wide and as colorful as stdout shows it."""
+    from rich.console import Console
+
+    from recon.rules import reports
+
+    stdout, page = Console(), io.StringIO()
+    width = max(stdout.width, _NARROWEST)
+    console = Console(file=page, width=width, force_terminal=stdout.is_terminal, highlight=False)
+    console.print(reports.as_table(result))
+    return page.getvalue()
+
+
+def _print(text: str, *, programs_read_it: bool) -> None:
+    """Print a report, what programs read in UTF-8 and the rest in whatever stdout is.
+
+    Raises:
+        UnusableInput: stdout is closed, or takes no more.
+    """
+    try:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            encoding = "utf-8" if programs_read_it else None
+            sys.stdout.reconfigure(encoding=encoding, errors="strict" if programs_read_it else "replace")
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except (AttributeError, OSError) as error:  # Closed by the shell, a full disk.
+        if sys.stdout is not None:  # Python would try to flush it once more on its way out, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        reason = error.strerror if isinstance(error, OSError) else "it is closed"
+        raise UnusableInput(f"The report cannot be written to standard output: {reason}.") from None
+
+
+def _say_rejects(rejects: Sequence[Reject]) -> None:
     """Say on stderr which rows a report without them leaves out."""
-    for reject in result.rejected[:_REJECTS_SAID]:
+    for reject in rejects[:_REJECTS_SAID]:
         _say(f"{reject.source} row {reject.row}: {reject.reason}.")
-    if len(result.rejected) > _REJECTS_SAID:
-        _say(f"{len(result.rejected) - _REJECTS_SAID} more rows were rejected; --format json lists them.")
+    if len(rejects) > _REJECTS_SAID:
+        _say(f"{len(rejects) - _REJECTS_SAID} more rows were rejected; --format json lists them.")
 
 
 def _say(sentence: str) -> None:

@@ -5,12 +5,14 @@ Never decides anything about refunds; each command is a module beside this one, 
 
 import os
 import sys
+import traceback
 
 from recon.model.errors import ReconError, Reload, Report, Stop, Wait
 
 # What the caller must do, as a number. 75 is EX_TEMPFAIL of sysexits.h: nothing was written, come back later.
 _EXITS: tuple[tuple[type[ReconError], int], ...] = ((Report, 2), (Wait, 3), (Reload, 75), (Stop, 75))
 _INTERRUPTED = 130  # 128 and SIGINT, as shells say it.
+_BUG = 70  # EX_SOFTWARE of sysexits.h; Python's own 1 is what recon diff says of mismatches.
 _BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff ... | head`.
 
 
@@ -34,6 +36,9 @@ def main() -> None:
         # Python would try to flush the closed pipe once more on its way out, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_BROKEN_PIPE)
+    except Exception:  # noqa: BLE001 - a bug: it is shown whole, and must not end as an answer does.
+        traceback.print_exc()
+        sys.exit(_BUG)
 
 
 def _say(sentence: str) -> None:

@@ -4,13 +4,11 @@ Never guesses: cells of a CSV stay text, numbers of a JSON stay exact, and a fil
 says is refused. A line that cannot be read is a reject, with its row.
 """
 
-import json
 import os
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recon.model import cells, columns, frames, lines, objects
+from recon.model import cells, columns, frames, lines, objects, values
 from recon.model.columns import INTENTS, REFUNDS
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
@@ -32,7 +30,8 @@ ColumnMap = Mapping[
 ]  # Side to our name to their header, or to a dotted path into JSON cells.
 
 _HEADERS_SHOWN = 6
-_CSV_BLOCK = 16 * 2**20
+_FEW_WORDS = ("account", "currency", "status", "tool", "team", "reason")  # Read as dictionaries: quicker.
+_EXPANDED = frozenset({"payment_intent", "charge"})  # Ids that may come as the object itself.
 
 
 @dataclass(slots=True)
@@ -77,9 +76,11 @@ def read_mapping(path: Path) -> ColumnMap:
         UnusableInput: no such file, no TOML, or a name that is none of our columns.
     """
     try:
-        tables = tomllib.loads(_bytes(path).decode("utf-8-sig"))
+        tables = tomllib.loads(_content(path).decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UnusableInput(f"{path} must be a TOML file: {error}.") from None
+    if not tables:
+        raise UnusableInput(f"{path} must hold the tables [intents] and [refunds]; found neither.")
     for side, table in tables.items():
         if side not in columns.OURS or not isinstance(table, dict):
             raise UnusableInput(f"{path} must hold the tables [intents] and [refunds]; found {side!r}.")
@@ -141,21 +142,25 @@ def _intake(path: Path, side: str, column_map: ColumnMap, read: Callable[..., In
         Reject(source=path.name, row=row, id=refusal.id, reason=refusal.reason)
         for row, refusal in loaded.refusals.items()
     ]
-    return Intake(
-        frame=intake.frame,
+    return replace(
+        intake,
         rejects=tuple(sorted((*intake.rejects, *refused), key=lambda reject: reject.row)),
-        superseded=intake.superseded,
         incomplete=None if loaded.incomplete is None else f"{path.name}: {loaded.incomplete}",
         notes=tuple(f"{path.name}: {note}" for note in loaded.notes),
     )
 
 
-def _bytes(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     """Return a file's content."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:  # Missing, a directory, not ours to read.
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _bytes(path: Path) -> bytes:
+    """Return the content of a file that has some."""
+    content = _content(path)
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise UnusableInput(
             f"{path} is empty, which may be an export that failed: where there is truly nothing, write a"
@@ -175,26 +180,25 @@ def _csv(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
     except ValueError as error:
         raise UnusableInput(f"{path} must be a CSV in UTF-8 with a header line; found {error}.") from None
     plan = _plan(path, names, side, mapped)
-    wanted = sorted({_head(names, theirs) for theirs in plan.columns.values()} - {None}, key=str)
-    twice = [name for name in wanted if names.count(str(name)) > 1]
-    if twice:
-        raise UnusableInput(f"{path} has the column {twice[0]!r} twice, so nobody can say which one counts.")
+    wanted = _wanted(path, names, plan)
     read = lines.read(content, len(names))
-    held = {name: read.table.column(names.index(str(name))) for name in wanted}
+    held = {name: read.table.column(names.index(name)) for name in wanted}
     index = pd.Index(read.numbers, name="row")
     return _Loaded(_framed(held, plan, index), read.refusals, _notes(plan), read.incomplete)
 
 
 def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
     """Return the rows of a Parquet file, only the columns that are ours, as Arrow holds them."""
-    if path.is_file() and path.stat().st_size == 0:
+    if path.is_dir() or (path.is_file() and path.stat().st_size == 0):
         _bytes(path)
     try:
         file = pq.ParquetFile(path)
         names = file.schema_arrow.names
         plan = _plan(path, names, side, mapped)
-        wanted = sorted({_head(names, theirs) for theirs in plan.columns.values()} - {None}, key=str)
-        table = file.read(columns=wanted)
+        wanted = _wanted(path, names, plan)
+        texts = [name for name in wanted if pa.types.is_string(file.schema_arrow.field(name).type)]
+        few = [name for name in texts if any(plan.columns.get(ours) == name for ours in _FEW_WORDS)]
+        table = pq.ParquetFile(path, metadata=file.metadata, read_dictionary=few).read(columns=wanted)
     except OSError as error:
         reason = error.strerror or "it is no Parquet file, or cut off"
         raise UnusableInput(f"{path} cannot be read: {reason}.") from None
@@ -215,9 +219,19 @@ def _plan(path: Path, names: list[str], side: str, mapped: Mapping[str, str]) ->
         raise UnusableInput(
             f"{path} has no column {lacking[0]!r}, which the column map names; {_found(names)}."
         )
-    plan = columns.Reading({**plan.columns, **mapped}, plan.zoneless_utc, plan.tool)
+    plan = columns.Reading(columns.with_map(plan.columns, mapped), plan.zoneless_utc, plan.tool)
     _check_needed(path, plan.columns, names, side)
     return plan
+
+
+def _wanted(path: Path, names: list[str], plan: columns.Reading) -> list[str]:
+    """Return the headers that are to be read, each of which the table has once."""
+    heads = (_head(names, theirs) for theirs in plan.columns.values())
+    wanted = sorted({head for head in heads if head is not None})
+    twice = [name for name in wanted if names.count(name) > 1]
+    if twice:
+        raise UnusableInput(f"{path} has the column {twice[0]!r} twice, so nobody can say which one counts.")
+    return wanted
 
 
 def _check_needed(path: Path, known: Iterable[str], names: Iterable[str], side: str) -> None:
@@ -261,7 +275,7 @@ def _framed(
     """Return a table's columns under our names, without passing through Python objects."""
     raw: dict[str, pd.Series] = {}
     for ours, theirs in plan.columns.items():
-        column = _column(held, theirs, trimmed=trimmed)
+        column = _column(held, theirs, expanded=ours in _EXPANDED, trimmed=trimmed)
         raw[ours] = (
             column if isinstance(column, pd.Series) else pd.Series(pd.arrays.ArrowExtensionArray(column))
         )
@@ -272,28 +286,22 @@ def _framed(
     return frame
 
 
-def _column(held: Mapping[Any, Any], theirs: str, *, trimmed: bool) -> Any:  # noqa: ANN401 - pyarrow ships no types.
-    """Return a column by its header or by a dotted path."""
-    if theirs in held:
-        return pc.utf8_trim_whitespace(held[theirs]) if trimmed else held[theirs]
-    head, _, rest = theirs.partition(".")
-    return _by_path(held[head], tuple(rest.split(".")))
+def _column(held: Mapping[Any, Any], theirs: str, *, expanded: bool, trimmed: bool) -> Any:  # noqa: ANN401 - pyarrow ships no types.
+    """Return a column by its header or by a dotted path; of an expanded object, its id."""
+    if theirs not in held:
+        head, _, rest = theirs.partition(".")
+        return _by_path(held[head], tuple(rest.split(".")))
+    column = held[theirs]
+    if trimmed:
+        return pc.utf8_trim_whitespace(column)
+    if expanded and pa.types.is_struct(column.type):
+        return _by_path(column, ("id",))
+    return cells.plain_texts(column)
 
 
 def _by_path(column: Any, path: tuple[str, ...]) -> pd.Series:  # noqa: ANN401 - pyarrow ships no types.
     """Return what each cell, a struct or JSON text, holds at a path."""
-    return pd.Series([_walked(value, path) for value in column.to_pylist()], dtype=object)
-
-
-def _walked(value: object, path: tuple[str, ...]) -> object:
-    """Return what a JSON value holds at a path; None where it holds nothing there."""
-    for name in path:
-        if isinstance(value, list):  # Arrow's maps come as lists of pairs.
-            value = dict(value)
-        value = objects.metadata_value(value, name)
-        if value is None or isinstance(value, objects.Unreadable):
-            return value
-    return value
+    return pd.Series([values.walked(value, path) for value in column.to_pylist()], dtype=object)
 
 
 # Objects: .json and .jsonl.
@@ -302,7 +310,7 @@ def _walked(value: object, path: tuple[str, ...]) -> object:
 def _json(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
     """Return the rows of a JSON file: one object, an array of them, or a list page."""
     try:
-        value = _parsed(_bytes(path).decode("utf-8-sig"))
+        value = values.parsed(_bytes(path).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
         raise UnusableInput(f"{path} must be a JSON file: {error}.") from None
     if isinstance(value, Mapping) and isinstance(value.get(side), list) and "object" not in value:
@@ -322,14 +330,9 @@ def _lines(content: bytes) -> Iterator[object]:
     for line in content.split(b"\n"):
         if line.strip():
             try:
-                yield _parsed(line.decode("utf-8"))
+                yield values.parsed(line.decode("utf-8"))
             except (ValueError, RecursionError):  # Cut off, or no JSON at all.
                 yield Refusal("expected a line of JSON, found one that cannot be read")
-
-
-def _parsed(text: str) -> object:
-    """Return a JSON value in which no number is a float."""
-    return json.loads(text, parse_float=Decimal, parse_constant=Decimal)
 
 
 def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[object]) -> _Loaded:
@@ -338,25 +341,27 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
     if opened.refusals and not opened.rows:
         reason = next(iter(opened.refusals.values())).reason
         raise UnusableInput(f"{path} holds no {side}: {reason}.")
-    names = dict.fromkeys(name for number in opened.foreign for name in opened.rows[number])
-    known = {**{name: name for name in columns.OURS[side]}, **mapped}
-    if names and len(opened.foreign) == len(opened.rows):
+    known = columns.with_map({name: name for name in columns.OURS[side]}, mapped)
+    flat = bool(opened.rows) and len(opened.foreign) == len(opened.rows)
+    if flat or (mapped and opened.rows):
+        names = list(dict.fromkeys(name for source in opened.sources.values() for name in source))
         lacking = [theirs for theirs in mapped.values() if _head(names, theirs) is None]
         if lacking:
             raise UnusableInput(
-                f"{path} has no field {lacking[0]!r}, which the column map names; {_found(list(names))}."
+                f"{path} has no field {lacking[0]!r}, which the column map names; {_found(names)}."
             )
+    if flat:
         _check_needed(path, [ours for ours, theirs in known.items() if _head(names, theirs)], names, side)
     rows = [
-        {ours: _field(row, theirs) for ours, theirs in known.items()} if number in opened.foreign else row
+        _row(row, opened.sources[number], known if number in opened.foreign else mapped)
         for number, row in opened.rows.items()
     ]
-    held = {ours: [_trimmed(row.get(ours)) for row in rows] for ours in known}
+    held = {ours: [values.trimmed(row.get(ours)) for row in rows] for ours in known}
     frame = pd.DataFrame(
         {
-            ours: pd.Series(values, dtype=object)
-            for ours, values in held.items()
-            if any(v is not None for v in values)
+            ours: pd.Series(column, dtype=object)
+            for ours, column in held.items()
+            if any(value is not None for value in column)
         },
         copy=False,
     )
@@ -365,17 +370,21 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
     return _Loaded(frame, opened.refusals, opened.notes, opened.incomplete)
 
 
-def _field(row: Mapping[str, object], theirs: str) -> object:
-    """Return a row's field by its name or by a dotted path; expanded ids are their id."""
-    if theirs == "intent_key" and row.get(theirs) is None:
-        return objects.metadata_value(row.get("metadata"), columns.METADATA_KEY)
-    if theirs in row or "." not in theirs:
-        value = row.get(theirs)
-        expanded = isinstance(value, Mapping) and theirs in {"charge", "payment_intent"}
-        return value.get("id") if expanded and isinstance(value, Mapping) else value
-    return _walked(row, tuple(theirs.split(".")))
+def _row(
+    row: Mapping[str, object], source: Mapping[str, object], names: Mapping[str, str]
+) -> Mapping[str, object]:
+    """Return a row of ours: what the names find in its source, before what was made of it already."""
+    if row is source:
+        return {ours: _field(source, ours, theirs) for ours, theirs in names.items()}
+    there = {ours: theirs for ours, theirs in names.items() if _head(source, theirs)}
+    return {**row, **{ours: _field(source, ours, theirs) for ours, theirs in there.items()}}
 
 
-def _trimmed(value: object) -> object:
-    """Return a text without the blanks around it."""
-    return value.strip() if isinstance(value, str) else value
+def _field(source: Mapping[str, object], ours: str, theirs: str) -> object:
+    """Return a field by its name or by a dotted path; of an expanded object, its id."""
+    if theirs == "intent_key" and source.get(theirs) is None:
+        return values.field(source.get("metadata"), columns.METADATA_KEY)
+    if theirs not in source and "." in theirs:
+        return values.walked(source, tuple(theirs.split(".")))
+    value = source.get(theirs)
+    return value.get("id") if ours in _EXPANDED and isinstance(value, Mapping) else value

@@ -16,6 +16,7 @@ Bools = npt.NDArray[np.bool_]
 
 ABSENT = -1
 MICROSECOND = timedelta(microseconds=1)
+_FEW = 8  # Needles are few where the haystack has this many times as many strings.
 
 
 def microseconds(duration: timedelta) -> int:
@@ -56,7 +57,15 @@ def find(needles: pa.Array, haystack: pa.Array) -> Ints:
     """Return for each needle the first position of the same string, -1 where there is none."""
     if len(haystack) == 0 or needles.null_count == len(needles):
         return np.full(len(needles), ABSENT, np.int64)
-    return integers(pc.index_in(needles, value_set=haystack, skip_nulls=True))
+    if len(needles) * _FEW > len(haystack):
+        return integers(pc.index_in(needles, value_set=haystack, skip_nulls=True))
+    # Few needles are looked for the other way round, which makes a hash table of them alone.
+    found = integers(pc.index_in(haystack, value_set=needles, skip_nulls=True))
+    places = np.flatnonzero(found != ABSENT)[::-1]
+    first = np.full(len(needles), ABSENT, np.int64)
+    first[found[places]] = places  # The last written stands: the first place.
+    same = integers(pc.index_in(needles, value_set=needles, skip_nulls=True))
+    return np.where(same == ABSENT, ABSENT, first[same])
 
 
 def find_within(

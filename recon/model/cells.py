@@ -185,6 +185,28 @@ def in_utc(raw: pd.Series) -> pd.Series:
     return series(pc.replace_substring_regex(texts_, f"({_ZONELESS[:-1]})$", r"\1Z"), index=raw.index)
 
 
+def plain_texts(column: Arrow) -> Arrow:
+    """Return a chunked column of texts as plain ones without blanks around them, any other as it is.
+
+    Some writers of Parquet do not say that their bytes are text; where they are none, they stay bytes.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+        parts = [
+            pc.ascii_trim_whitespace(part.dictionary).take(part.indices).cast(pa.large_string())
+            for part in column.chunks
+        ]
+        return pa.chunked_array(parts, pa.large_string())
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_string_view(kind):
+        try:
+            column = column.cast(pa.large_string())
+        except pa.ArrowInvalid:  # Bytes that are no UTF-8.
+            return column
+    elif not _is_text(kind) or pa.types.is_null(kind):
+        return column
+    return pc.ascii_trim_whitespace(column)
+
+
 def series(values: Arrow, index: pd.Index | None = None) -> pd.Series:
     """Return an Arrow column as a pandas one of the frames' dtypes, by no way of Python objects."""
     kind = values.type

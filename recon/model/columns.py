@@ -96,12 +96,17 @@ class Reading:
 
 def recognise(headers: Iterable[str], side: str) -> Reading:
     """Return which header holds which of our columns; columns that the table lacks are left out."""
-    found = {header.lower(): header for header in reversed(tuple(headers))}
+    headers = tuple(headers)
+    found = {header.lower(): header for header in reversed(headers)}
+    found |= {header: header for header in headers if header in found}  # Ours to the letter comes first.
     columns = {name: found[name] for name in OURS[side] if name in found}
     if side == INTENTS:
         return Reading(columns)
-    if "metadata" in found:
-        columns.setdefault("intent_key", f"{found['metadata']}.{METADATA_KEY}")
+    key = next((found[word] for word in _PROVIDER["intent_key"] if word in found), None)
+    if key is None and "metadata" in found:
+        key = f"{found['metadata']}.{METADATA_KEY}"
+    if key is not None:
+        columns["intent_key"] = key
     tool = _tool(found.keys())
     if tool is None or {"amount_minor", "created_at"} <= columns.keys():
         return Reading(columns)
@@ -120,6 +125,18 @@ def _tool(found: AbstractSet[str]) -> Extract | None:
     if marked is None and found >= {"amount", "created"} and found & _PAYMENTS:
         return _OBJECTS
     return marked
+
+
+def with_map(known: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, str]:
+    """Return our names to a source's own, what a column map says before what was recognised.
+
+    A column that the map calls an amount in minor units is not read as one in major units too, nor the other
+    way round.
+    """
+    amounts = ("amount", "amount_minor")
+    claimed = {mapped[name] for name in amounts if name in mapped}
+    free = {ours: theirs for ours, theirs in known.items() if ours not in amounts or theirs not in claimed}
+    return {**free, **mapped}
 
 
 def mistaken(headers: Iterable[str]) -> str | None:

@@ -5,6 +5,7 @@ silence.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import pandas as pd
 
@@ -62,7 +63,8 @@ class Intake:
     frame: one row per standing row, with exactly the columns and dtypes above, a RangeIndex, in source order.
     rejects: the rows that cannot be judged, by source and row. superseded: versions that another version
     replaced. incomplete: a sentence when the source itself says that it holds only a part, else None. notes:
-    sentences about how the source was read, for people.
+    sentences about how the source was read, for people. latest: the latest time in any row of the source,
+    also in one that does not stand; None where no time could be read.
     """
 
     frame: pd.DataFrame
@@ -70,6 +72,7 @@ class Intake:
     superseded: int = 0
     incomplete: str | None = None
     notes: tuple[str, ...] = ()
+    latest: datetime | None = None
 
 
 def intents(raw: pd.DataFrame, *, source: str) -> Intake:
@@ -101,7 +104,8 @@ def intents(raw: pd.DataFrame, *, source: str) -> Intake:
         "customer_id": sheet.text("customer_id"),
     }
     table, rejects = sheet.divided(columns, source=source, key="key", names=("refund_id",))
-    return Intake(*versions.settled_intents(table, rejects, source=source))
+    settled = versions.settled_intents(table, rejects, source=source)
+    return Intake(*settled, latest=sheets.latest(columns))
 
 
 def refunds(raw: pd.DataFrame, *, source: str) -> Intake:
@@ -133,4 +137,5 @@ def refunds(raw: pd.DataFrame, *, source: str) -> Intake:
     table, rejects = sheet.divided(
         columns, source=source, key="id", names=("intent_key", "request_key", "operator_key")
     )
-    return Intake(*versions.settled_refunds(table, rejects, source=source))
+    settled = versions.settled_refunds(table, rejects, source=source)
+    return Intake(*settled, latest=sheets.latest(columns))

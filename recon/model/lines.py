@@ -18,6 +18,9 @@ from recon.model.objects import Refusal
 _MARK = b"\xef\xbb\xbf"  # UTF-8's byte order mark, which spreadsheets write.
 _BLOCK = 16 * 2**20  # Bytes that pyarrow reads at a time: a row must fit.
 
+# Python's own 131,072 characters would refuse, beside one ragged line, what pyarrow reads without it.
+csv.field_size_limit(2**31 - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -40,13 +43,13 @@ def header(content: bytes) -> list[str]:
     Raises:
         ValueError: there is none, or it is no text; the message says what was found.
     """
-    if b"\0" in content:
-        raise ValueError("zero bytes, as in UTF-16, a spreadsheet or an archive")
     start = content[:_BLOCK].removeprefix(_MARK).decode("utf-8", errors="replace")
     try:
         names = next(row for row in csv.reader(io.StringIO(start, newline="")) if "".join(row).strip())
     except (csv.Error, StopIteration):
         raise ValueError("a first line that cannot be read") from None
+    if "\0" in "".join(names):
+        raise ValueError("zero bytes, as in UTF-16, a spreadsheet or an archive")
     if "\N{REPLACEMENT CHARACTER}" in "".join(names):
         raise ValueError("a first line that is no UTF-8")
     return [name.strip() for name in names]
@@ -54,6 +57,8 @@ def header(content: bytes) -> list[str]:
 
 def read(content: bytes, width: int) -> Lines:
     """Return the rows below the header; each has as many cells as the header."""
+    if b"\0" in content:  # pyarrow would let it pass.
+        return _patiently(content, width)
     try:
         table = _quickly(content, width)
     except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote.
@@ -117,6 +122,8 @@ def _unlike(row: list[str], width: int) -> str | None:
     """Return why a line is no row; None if it is one."""
     if len(row) != width:
         return f"expected {width} cells as in the header, found {len(row)}"
+    if "\0" in "".join(row):
+        return "expected text, found a zero byte"
     if any("\udc80" <= letter <= "\udcff" for letter in "".join(row)):
         return "expected UTF-8, found bytes that are none"
     return None

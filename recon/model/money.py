@@ -67,5 +67,7 @@ def major(amount_minor: int, currency: str) -> str:
 
 
 def written(money: Money) -> str:
-    """Return money as people write it: 49.00 USD."""
-    return f"{major(money.amount_minor, money.currency)} {money.currency.upper()}"
+    """Return money as people write it: 1,234.50 USD."""
+    whole, point, part = major(money.amount_minor, money.currency).partition(".")
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    return f"{sign}{int(digits):,}{point}{part} {money.currency.upper()}"

@@ -4,32 +4,22 @@ Never judges a value: what an object says is copied into our columns, and what i
 its reason.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from recon.model import values
 from recon.model.columns import METADATA_KEY
 from recon.model.frames import REFUND_DTYPES
 
 # The events that tell which request made a refund. Source: https://docs.stripe.com/api/events/types
 _CREATION_EVENTS = frozenset({"refund.created"})
-# Only an expanded balance transaction tells that a partial capture made it. Source:
-# https://docs.stripe.com/reports
+# Only an expanded balance transaction tells, by its type or its category, that a partial capture made it.
+# Source: https://docs.stripe.com/reports/balance-transaction-types
 _SYSTEM_TRANSACTIONS = frozenset({"partial_capture_reversal"})
 
 _OUR_WORDS = frozenset({"amount_minor", "created_at"})
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """Stands where a value could not be made out; no column accepts it. what: for the reject's reason."""
-
-    what: str
-
-    def __str__(self) -> str:
-        """Return what is shown."""
-        return self.what
+_ROW_WORDS = frozenset({"id", "key", "amount", "amount_minor"})  # A list page has none of these.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +35,29 @@ class Opened:
     """Rows found in a file's objects. row numbers count every object and every refusal, from 1.
 
     rows: by number, with our columns where the source was the provider's object, else the source's own.
-    refusals: by number. foreign: rows that are not the provider's objects. incomplete: a sentence when a list
+    sources: by number, the object that the row was made of. refusals: by number. foreign: rows that are not
+    the provider's objects. incomplete: a sentence when a list
     said that there is more.
     """
 
     rows: dict[int, Mapping[str, object]] = field(default_factory=dict)
+    sources: dict[int, Mapping[str, object]] = field(default_factory=dict)
     refusals: dict[int, Refusal] = field(default_factory=dict)
     foreign: set[int] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     incomplete: str | None = None
+
+    def add(self, row: Mapping[str, object], source: Mapping[str, object]) -> None:
+        """Count a row."""
+        number = len(self.rows) + len(self.refusals) + 1
+        self.rows[number], self.sources[number] = row, source
+        if row is source:
+            self.foreign.add(number)
+
+    def refuse(self, value: object) -> None:
+        """Count what is no row: a refusal, or a value that is no object."""
+        number = len(self.rows) + len(self.refusals) + 1
+        self.refusals[number] = value if isinstance(value, Refusal) else Refusal(_no_object(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,75 +80,67 @@ def refunds(items: Iterable[object]) -> Opened:
 
 
 def intents(items: Iterable[object]) -> Opened:
-    """Return the flat intent rows in parsed JSON values."""
+    """Return the flat intent rows in JSON values: objects, lists, list pages."""
     opened = Opened()
-    for item in _flattened(items):
-        number = len(opened.rows) + len(opened.refusals) + 1
-        if isinstance(item, Mapping):
-            opened.rows[number] = item
-            opened.foreign.add(number)
-        else:
-            opened.refusals[number] = item if isinstance(item, Refusal) else Refusal(_no_object(item))
+    for item in items:
+        _open_intent(item, opened)
     return opened
 
 
-def metadata_value(metadata: object, key: str) -> object:
-    """Return one field of metadata, which is an object or its JSON text; None where it has none."""
-    if isinstance(metadata, str) and metadata.strip():
-        try:
-            metadata = json.loads(metadata, parse_float=Decimal)
-        except (ValueError, RecursionError):  # A spelling of somebody's own, or cut off.
-            return Unreadable("metadata that is no JSON")
-    if metadata is None or metadata == "":
-        return None
-    return metadata.get(key) if isinstance(metadata, Mapping) else Unreadable("metadata that is no object")
-
-
-def _flattened(items: Iterable[object]) -> Iterator[object]:
-    """Return the items, and those of lists among them."""
-    for item in items:
-        if isinstance(item, list):
-            yield from _flattened(item)
-        else:
-            yield item
+def _open_intent(item: object, opened: Opened) -> None:
+    """Open one value into intent rows and refusals."""
+    if isinstance(item, list):
+        for inner in item:
+            _open_intent(inner, opened)
+    elif not isinstance(item, Mapping):
+        opened.refuse(item)
+    elif isinstance(item.get("data"), list) and _is_page(item):
+        _note_more(item, opened)
+        _open_intent(item["data"], opened)
+    else:
+        opened.add(item, item)
 
 
 def _open(item: object, context: _Context, opened: Opened) -> None:
-    """Open one value into rows and refusals."""
+    """Open one value into refund rows and refusals."""
     if isinstance(item, list):
         for inner in item:
             _open(inner, context, opened)
         return
-    number = len(opened.rows) + len(opened.refusals) + 1
     if not isinstance(item, Mapping):
-        opened.refusals[number] = item if isinstance(item, Refusal) else Refusal(_no_object(item))
+        opened.refuse(item)
         return
     sort, data = item.get("object"), item.get("data")
     if isinstance(sort, Mapping):
         _open(sort, context, opened)
     elif isinstance(data, Mapping) and isinstance(data.get("object"), Mapping):
         _open(data["object"], _event_context(item, context), opened)
-    elif isinstance(data, list) and (sort == "list" or "has_more" in item):
-        _open_page(item, data, context, opened)
+    elif isinstance(data, list) and _is_page(item):
+        _note_more(item, opened)
+        _open(data, context, opened)
     elif sort == "charge" or (sort is None and isinstance(item.get("refunds"), Mapping | list)):
         _open_charge(item, context, opened)
-    elif sort == "refund" or _looks_like_refund(item):
-        opened.rows[number] = _row(item, context)
+    elif sort == "refund" or _looks_like_refund(item, context):
+        opened.add(_row(item, context), item)
         _note_event(item, context, opened)
     elif isinstance(sort, str) and sort and "id" in item and "amount_minor" not in item:
-        opened.refusals[number] = Refusal(
-            f"expected a refund, found the provider's object {sort[:40]!r}", _id_text(item)
+        opened.refuse(
+            Refusal(f"expected a refund, found the provider's object {sort[:40]!r}", _id_text(item))
         )
     else:
-        opened.rows[number] = item
-        opened.foreign.add(number)
+        opened.add(item, item)
 
 
-def _open_page(page: Mapping[str, object], data: list[object], context: _Context, opened: Opened) -> None:
-    """Open a list page."""
+def _is_page(item: Mapping[str, object]) -> bool:
+    """Return whether an object that holds a list of data is nothing but that list."""
+    sort = item.get("object")
+    return sort == "list" or "has_more" in item or (sort is None and not _ROW_WORDS & item.keys())
+
+
+def _note_more(page: Mapping[str, object], opened: Opened) -> None:
+    """Note a list page that is not the last."""
     if page.get("has_more") is True:
         opened.incomplete = "a list page says has_more, so fetch the pages that follow it"
-    _open(data, context, opened)
 
 
 def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened) -> None:
@@ -158,17 +154,19 @@ def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened
             opened.incomplete = "a charge says that it has_more refunds than it holds, so list its refunds"
         _open(held["data"], inside, opened)
     else:
-        number = len(opened.rows) + len(opened.refusals) + 1
-        opened.refusals[number] = Refusal(
-            "expected refunds, found a charge without its refunds, which may tell that money went back but"
-            " not by which of them; export refunds or refund.* events, or expand the charge's refunds",
-            _id_text(charge),
+        opened.refuse(
+            Refusal(
+                "expected refunds, found a charge without its refunds, which may tell that money went back"
+                " but not by which of them; export refunds or refund.* events, or expand the charge's"
+                " refunds",
+                _id_text(charge),
+            )
         )
 
 
 def _event_context(event: Mapping[str, object], context: _Context) -> _Context:
     """Return what an event tells about its object."""
-    request, sort = event.get("request"), event.get("type")
+    request, sort = event.get("request"), str(event.get("type"))
     key = (
         request.get("idempotency_key") if isinstance(request, Mapping) and sort in _CREATION_EVENTS else None
     )
@@ -176,7 +174,7 @@ def _event_context(event: Mapping[str, object], context: _Context) -> _Context:
         context,
         account=event.get("account", context.account),
         request_key=key,
-        event=sort if isinstance(sort, str) else None,
+        event=sort,
     )
 
 
@@ -193,22 +191,27 @@ def _row(item: Mapping[str, object], context: _Context) -> dict[str, object]:
     """Return the provider's refund as a row of ours."""
     row = {name: item.get(name) for name in REFUND_DTYPES}
     row["account"] = item.get("account", context.account)
-    row["payment_intent"] = _id(item.get("payment_intent")) or context.payment_intent
-    row["charge"] = _id(item.get("charge")) or context.charge
+    charge = item.get("charge")
+    shown = _id(charge.get("payment_intent")) if isinstance(charge, Mapping) else None
+    row["payment_intent"] = _id(item.get("payment_intent")) or shown or context.payment_intent
+    row["charge"] = _id(charge) or context.charge
     row["amount_minor"] = item.get("amount_minor", item.get("amount"))
     row["created_at"] = item.get("created_at", item.get("created"))
-    row["intent_key"] = item.get("intent_key") or metadata_value(item.get("metadata"), METADATA_KEY)
+    row["intent_key"] = item.get("intent_key") or values.field(item.get("metadata"), METADATA_KEY)
     row["request_key"] = item.get("request_key") or context.request_key
     transaction = item.get("balance_transaction")
-    if isinstance(transaction, Mapping) and transaction.get("type") in _SYSTEM_TRANSACTIONS:
+    if isinstance(transaction, Mapping) and any(
+        str(transaction.get(name)) in _SYSTEM_TRANSACTIONS for name in ("type", "reporting_category")
+    ):
         row["system"] = True
     return row
 
 
-def _looks_like_refund(item: Mapping[str, object]) -> bool:
+def _looks_like_refund(item: Mapping[str, object], context: _Context) -> bool:
     """Return whether an object that does not say what it is has the provider's words for its fields."""
     counted = isinstance(item.get("amount"), int) and isinstance(item.get("created"), int)
-    return counted and bool({"charge", "payment_intent"} & item.keys()) and not _OUR_WORDS & item.keys()
+    paid = context.charge is not None or bool({"charge", "payment_intent"} & item.keys())
+    return counted and paid and not _OUR_WORDS & item.keys()
 
 
 def _id(value: object) -> object:
@@ -219,7 +222,7 @@ def _id(value: object) -> object:
 def _id_text(item: Mapping[str, object]) -> str | None:
     """Return an object's id for a message; None where it has no usable one."""
     value = item.get("id")
-    return value if isinstance(value, str) and value else None
+    return value if isinstance(value, str) and value and values.encodable(value) else None
 
 
 def _no_object(value: object) -> str:

@@ -6,6 +6,7 @@ sentence.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -172,6 +173,12 @@ class Sheet:
             for index in np.flatnonzero(problem.rows[positions]):
                 parts[index].append(_told(problem, None if raw is None else raw.iloc[positions[index]]))
         return ["; ".join(part) for part in parts]
+
+
+def latest(columns: Mapping[str, Arrow]) -> datetime | None:
+    """Return the latest time in any of the columns; None where there is none."""
+    times = (pc.max(column).as_py() for column in columns.values() if column.type == cells.INSTANT)
+    return max((time.astimezone(UTC) for time in times if time is not None), default=None)
 
 
 def filled(column: Arrow, value: object) -> Arrow:

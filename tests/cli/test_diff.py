@@ -271,3 +271,72 @@ def test_without_its_extra_the_command_says_what_to_install(tmp_path: Path) -> N
     assert run.stderr == (
         "recon: This command needs typer, which is not installed: pip install 'refund-recon[job]'.\n"
     )
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_beyond_the_calendar_is_refused(diff: Recon, time: str) -> None:
+    run = diff("--as-of", time)
+
+    assert run.returncode == 2
+    assert "--as-of must be an ISO 8601 time" in run.stderr
+
+
+def test_without_a_time_the_rejected_rows_say_why(diff: Recon) -> None:
+    write([{**INTENT, "created_at": "soon"}], [])
+
+    run = diff()
+
+    assert run.returncode == 2
+    assert "intents.json row 1: created_at must be" in run.stderr
+    assert "has a time to judge at" in run.stderr
+
+
+def test_what_the_options_times_leave_unjudged_is_said(diff: Recon) -> None:
+    write([INTENT], [])
+
+    run = diff("--refunds-from", "2026-03-06T17:00:01Z", "--format", "json", *LATER)
+
+    assert (run.returncode, json.loads(run.stdout)["verdict"]) == (3, "incomplete")
+    assert "was not judged" in run.stderr
+
+
+@pytest.mark.parametrize("format_", ["table", "json"])
+def test_a_report_that_stdout_does_not_take_is_exit_2(recon: Recon, format_: str) -> None:
+    command = [*STARTED, "diff", "intents.json", "refunds.json", "--format", format_, *LATER]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, check=False, text=True
+        )
+
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("recon: The report cannot be written to standard output: No space left")
+
+
+@pytest.mark.parametrize("format_, expected", [("table", b"intent:k?"), ("json", "intent:k\u20ac".encode())])
+def test_a_terminal_of_another_alphabet_still_gets_its_report(
+    recon: Recon, format_: str, expected: bytes
+) -> None:
+    write([{**INTENT, "key": "k\u20ac"}], [])
+    command = [*STARTED, "diff", "intents.json", "refunds.json", "--format", format_, *LATER]
+
+    ended = subprocess.run(
+        command, capture_output=True, env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}, check=False
+    )
+
+    assert ended.returncode == 1
+    assert expected in ended.stdout
+
+
+def test_a_terminal_of_no_width_still_gets_its_report(diff: Recon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+
+    assert "reconciled" in diff(*LATER).stdout
+
+
+def test_a_bug_does_not_end_like_an_answer(diff: Recon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recon.doors.files.read_intents", lambda *_: 1 / 0)
+
+    run = diff(*LATER)
+
+    assert run.returncode == 70
+    assert "ZeroDivisionError" in run.stderr

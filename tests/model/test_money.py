@@ -45,10 +45,15 @@ def test_major_units_become_minor_ones_exactly_or_not_at_all(
     "amount_minor, currency, expected",
     [
         (4900, "usd", "49.00 USD"),
+        (0, "usd", "0.00 USD"),
         (5, "usd", "0.05 USD"),
         (500, "jpy", "500 JPY"),
         (5120, "kwd", "5.120 KWD"),
         (-5, "eur", "-0.05 EUR"),
+        (415800, "jpy", "415,800 JPY"),
+        (123450, "usd", "1,234.50 USD"),
+        (99999, "usd", "999.99 USD"),
+        (-123456789, "usd", "-1,234,567.89 USD"),
     ],
 )
 def test_money_is_written_with_its_currencys_decimals(

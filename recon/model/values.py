@@ -1,0 +1,92 @@
+"""JSON text as values in which no number is a float, and what stands inside one.
+
+Never raises on what a value holds, only on text that is no JSON: what cannot be made out is an Unreadable.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, DecimalException
+
+# Digits beyond which a whole number is not made an int, as Python itself refuses to from 4,300 on.
+_DIGITS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands where a value could not be made out; no column accepts it. what: for the reject's reason."""
+
+    what: str
+
+    def __str__(self) -> str:
+        """Return what is shown."""
+        return self.what
+
+
+def parsed(text: str) -> object:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: it is no JSON.
+        RecursionError: it is nested beyond reason.
+    """
+    try:
+        return json.loads(text, parse_float=Decimal, parse_constant=Decimal)
+    except json.JSONDecodeError:
+        raise
+    except (ValueError, DecimalException):  # A number of more digits, or of a greater exponent, than fit.
+        return json.loads(text, parse_float=_decimal, parse_constant=Decimal, parse_int=_whole)
+
+
+def field(value: object, name: str) -> object:
+    """Return one field of an object, or of an object's JSON text; None where it has none."""
+    if isinstance(value, str) and value.strip():
+        try:
+            value = parsed(value)
+        except (ValueError, RecursionError):  # A spelling of somebody's own, or cut off.
+            return Unreadable("metadata that is no JSON")
+    if not value and isinstance(value, str | list | None):  # Some languages write an empty object as [].
+        return None
+    return value.get(name) if isinstance(value, Mapping) else Unreadable("metadata that is no object")
+
+
+def walked(value: object, path: tuple[str, ...]) -> object:
+    """Return what a value holds at a path; None where it holds nothing there."""
+    for name in path:
+        if isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
+            value = dict(value)  # Arrow's maps come as lists of pairs.
+        value = field(value, name)
+        if value is None or isinstance(value, Unreadable):
+            return value
+    return value
+
+
+def trimmed(value: object) -> object:
+    """Return a text without the blanks around it, anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    return value.strip() if encodable(value) else Unreadable("text that is no Unicode")
+
+
+def encodable(text: str) -> bool:
+    """Return whether a text can be written out; half of a surrogate pair, which JSON can spell, cannot."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _whole(digits: str) -> int | Decimal:
+    """Return a JSON whole number, also one that is too long for Python to make an int of."""
+    return int(digits) if len(digits) <= _DIGITS else Decimal(digits)
+
+
+def _decimal(number: str) -> Decimal | Unreadable:
+    """Return a JSON number with a fraction or an exponent."""
+    try:
+        return Decimal(number)
+    except DecimalException:
+        return Unreadable("a number beyond any size")

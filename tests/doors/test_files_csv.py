@@ -1,0 +1,129 @@
+from pathlib import Path
+
+import pytest
+
+from tests.doors.refund_files import HEADER, ROW, ids, refunds_of, refused, unusable
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{HEADER}\n{ROW}\n",
+        f"{HEADER}\r\n{ROW}",
+        f"\ufeff{HEADER}\n{ROW}\n",
+        f"\n\n{HEADER}\n\n{ROW}\n\n\n",
+        f"{HEADER.replace(',', ' , ')}\n{ROW.replace(',', ' , ')}\n",
+        f"{HEADER.upper()}\n{ROW}\n",
+        "\n".join('"' + line.replace(",", '","') + '"' for line in (HEADER, ROW)),
+    ],
+)
+def test_a_csv_is_read_as_whoever_wrote_it_wrote_it(tmp_path: Path, content: str) -> None:
+    intake = refunds_of(tmp_path, content)
+
+    assert intake.rejects == ()
+    assert intake.frame[["id", "payment_intent", "amount_minor"]].values.tolist() == [["re_1", "pi_1", 4900]]
+
+
+def test_cells_stay_text_and_an_empty_cell_is_missing(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f"{HEADER},charge,reason,intent_key\n0012{ROW[4:]},1e5,NA,\n")
+
+    assert intake.frame[["id", "charge", "reason"]].values.tolist() == [["0012", "1e5", "NA"]]
+    assert intake.frame["intent_key"].isna().tolist() == [True]
+
+
+def test_a_quoted_cell_may_hold_commas_quotes_and_newlines(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f'{HEADER},reason\n{ROW},"a, ""b""\nc"\nre_2{ROW[4:]},\nre_3{ROW[4:]}\n')
+
+    assert ids(intake) == ["re_1", "re_2"]
+    assert intake.frame["reason"].iloc[0] == 'a, "b"\nc'
+    assert refused(intake) == [(3, None)]
+
+
+def test_a_ragged_line_is_a_reject_with_its_row(tmp_path: Path) -> None:
+    intake = refunds_of(
+        tmp_path, f"{HEADER}\n{ROW}\n\nre_2,pi_2\nre_3{ROW[4:]},more\nre_4,pi_4,-1{ROW[14:]}\nre_5{ROW[4:]}\n"
+    )
+
+    assert ids(intake) == ["re_1", "re_5"]
+    assert refused(intake) == [(2, None), (3, None), (4, "re_4")]
+    assert intake.rejects[0].reason == "expected 6 cells as in the header, found 2"
+
+
+def test_bytes_that_are_no_utf8_reject_their_line_only(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f"{HEADER}\n{ROW}\n".encode() + b"re_\xff" + ROW[4:].encode() + b"\n")
+
+    assert ids(intake) == ["re_1"]
+    assert refused(intake) == [(2, None)]
+    assert "UTF-8" in intake.rejects[0].reason
+
+
+def test_a_quote_that_never_closes_makes_the_side_incomplete(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f'{HEADER}\n{ROW}\n"re_2{ROW[4:]}\nre_3{ROW[4:]}\n')
+
+    assert ids(intake) == ["re_1"]
+    assert refused(intake) == [(2, None)]
+    assert intake.incomplete == (
+        "refunds.csv: the quote that row 2 opens is never closed, so what follows it was not read"
+    )
+
+
+def test_a_header_line_alone_is_a_side_with_nothing_in_it(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f"{HEADER}\n")
+
+    assert (len(intake.frame), intake.rejects) == (0, ())
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        ("", "is empty"),
+        ("\ufeff\n\n", "is empty"),
+        ("a,b,c\n1,2,3\n", "its first headers are 'a', 'b', 'c'"),
+        (f"{HEADER}\n{ROW}\n".replace(",", ";"), "'id;payment_intent;amount_minor"),
+        ('{"id": "re_1"}', "none of the columns"),
+        (f"{HEADER}\n{ROW}\n".encode("utf-16"), "UTF-8"),
+        (b"PK\x03\x04\x00\x00", "UTF-8"),
+        (f"{HEADER},id\n{ROW},re_2\n", "the column 'id' twice"),
+        (
+            "id,Amount,Amount Refunded,Currency,PaymentIntent ID\nch_1,1.00,0.00,usd,pi_1\n",
+            "export of payments",
+        ),
+    ],
+)
+def test_a_csv_that_is_none_of_refunds_is_refused_with_what_was_found(
+    tmp_path: Path, content: str | bytes, expected: str
+) -> None:
+    assert expected in unusable(tmp_path, content)
+
+
+def test_a_csv_that_lacks_one_needed_column_has_its_rows_rejected(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, "id,amount_minor,currency\nre_1,4900,usd\n")
+
+    assert [reject.reason for reject in intake.rejects] == ["created_at is missing"]
+
+
+def test_a_zero_byte_rejects_its_line_only(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f"{HEADER}\n{ROW}\nre_2\0{ROW[4:]}\n")
+
+    assert ids(intake) == ["re_1"]
+    assert [(reject.row, reject.reason) for reject in intake.rejects] == [
+        (2, "expected text, found a zero byte")
+    ]
+
+
+def test_a_long_cell_is_read_beside_a_ragged_line_too(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f"{HEADER},reason\n{ROW},{'x' * 200_000}\nragged\n")
+
+    assert ids(intake) == ["re_1"]
+    assert refused(intake) == [(2, None)]
+
+
+@pytest.mark.parametrize(
+    "first, second, expected", [("id", "ID", "re_1"), ("ID", "id", "re_9"), ("Id", "ID", "re_1")]
+)
+def test_of_headers_that_differ_in_case_ours_to_the_letter_counts_else_the_first(
+    tmp_path: Path, first: str, second: str, expected: str
+) -> None:
+    intake = refunds_of(tmp_path, f"{first}{HEADER[2:]},{second}\n{ROW},re_9\n")
+
+    assert ids(intake) == [expected]

@@ -1,0 +1,126 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from recon.doors import files
+from recon.model.errors import UnusableInput
+from tests.doors.refund_files import FLAT, refused
+
+
+def test_a_parquet_file_keeps_its_types(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.parquet"
+    table = pa.table(
+        {
+            "id": pa.array(["re_1", "re_2", None]),
+            "amount_minor": pa.array([1, 2, 3], pa.int32()),
+            "currency": pa.array(["usd", "EUR", "usd"]).dictionary_encode(),
+            "status": ["succeeded", None, "failed"],
+            "created_at": pa.array([1772816401_000_000_000] * 3, pa.timestamp("ns", "Europe/Berlin")),
+            "system": [True, None, False],
+            "elsewhere": [{"nested": 1}] * 3,
+        }
+    )
+    pq.write_table(table, path, row_group_size=1)
+
+    intake = files.read_refunds(path)
+
+    assert intake.frame[["id", "amount_minor", "currency", "system"]].values.tolist() == [
+        ["re_1", 1, "usd", True],
+        ["re_2", 2, "eur", False],
+    ]
+    assert intake.frame["created_at"].tolist() == [pd.Timestamp("2026-03-06T17:00:01Z")] * 2
+    assert refused(intake) == [(3, None)]
+
+
+def test_times_without_a_zone_in_a_parquet_file_reject_their_rows(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.parquet"
+    naive = pd.DataFrame([FLAT]).assign(created_at=pd.Timestamp("2026-03-06T17:00:01"))
+    naive.to_parquet(path)
+
+    assert len(files.read_refunds(path).rejects) == 1
+
+
+def test_a_parquet_file_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.parquet"
+    pd.DataFrame([FLAT]).to_parquet(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+    with pytest.raises(UnusableInput, match="Parquet"):
+        files.read_refunds(path)
+
+
+def test_all_formats_give_the_same_frame(tmp_path: Path) -> None:
+    rows = [FLAT, FLAT | {"id": "re_2", "status": ""}, FLAT | {"id": "re_3", "amount_minor": "7"}]
+    frame = pd.DataFrame(rows)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    first, *others = (
+        files.read_refunds(tmp_path / f"a{suffix}").frame
+        for suffix in (".csv", ".parquet", ".json", ".jsonl")
+    )
+
+    assert len(first) == 3
+    for other in others:
+        pd.testing.assert_frame_equal(first, other)
+
+
+def parquet_of(folder: Path, **columns: pa.Array) -> Path:
+    path = folder / "refunds.parquet"
+    table = {name: pa.array([value]) for name, value in FLAT.items()} | columns
+    pq.write_table(pa.table(table), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"id": pa.array([" re_1"]), "currency": pa.array(["usd "]), "amount_minor": pa.array([" 4900 "])},
+        {"id": pa.array(["re_1"], pa.large_string())},
+        {"id": pa.array(["re_1"], pa.string_view())},
+        {"id": pa.array([b"re_1"])},
+        {
+            "status": pa.array(["succeeded "]).dictionary_encode(),
+            "id": pa.array(["re_1"]).dictionary_encode(),
+        },
+        {"payment_intent": pa.array([{"id": "pi_1", "object": "payment_intent"}])},
+    ],
+)
+def test_texts_are_read_however_a_parquet_file_holds_them(
+    tmp_path: Path, columns: dict[str, pa.Array]
+) -> None:
+    plain = files.read_refunds(parquet_of(tmp_path)).frame
+
+    intake = files.read_refunds(parquet_of(tmp_path, **columns))
+
+    assert intake.rejects == ()
+    pd.testing.assert_frame_equal(intake.frame, plain)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"metadata": pa.array([["a"]])},
+        {"id": pa.array([b"\xff"])},
+        {"reason": pa.array([{"a": 1}])},
+        {"status": pa.array([True])},
+    ],
+)
+def test_what_no_column_holds_rejects_its_row(tmp_path: Path, columns: dict[str, pa.Array]) -> None:
+    assert len(files.read_refunds(parquet_of(tmp_path, **columns)).rejects) == 1
+
+
+def test_a_column_that_a_parquet_file_has_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.parquet"
+    names = [*FLAT, "id"]
+    pq.write_table(pa.table([pa.array([value]) for value in [*FLAT.values(), "re_2"]], names=names), path)
+
+    with pytest.raises(UnusableInput, match="the column 'id' twice"):
+        files.read_refunds(path)
