@@ -67,13 +67,13 @@ def queue_columns(now: datetime, zone: tzinfo) -> Mapping[str, ColumnConfig]:
     """Return how the queue's columns are shown: amounts to the right, the zone in the times' heading."""
     config = st.column_config
     return {
-        "Severity": config.TextColumn(width=78),
-        "Kind": config.TextColumn(width=168),
-        "At risk": config.TextColumn(width=104, alignment="right"),
-        "Order": config.TextColumn(width=108),
-        "Customer": config.TextColumn(width=104),
-        "Owner": config.TextColumn(width=132),
-        "State": config.TextColumn(width=104),
-        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=108),
-        "Case": config.TextColumn(width=118),
+        "Severity": config.TextColumn(width=72),
+        "Kind": config.TextColumn(width=178),
+        "At risk": config.TextColumn(width=94, alignment="right"),
+        "Order": config.TextColumn(width=84),
+        "Customer": config.TextColumn(width=160),
+        "Owner": config.TextColumn(width=120),
+        "State": config.TextColumn(width=98),
+        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=102),
+        "Case": config.TextColumn(width=114),
     }
