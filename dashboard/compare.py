@@ -1,6 +1,7 @@
-"""Both sides of a case, fact by fact: what we meant in the first columns, what the provider did in the last.
+"""Both sides of a case, fact by fact: what we meant in one block, what the provider did in the other.
 
-Says only where two records differ; what that means is the mismatch's own sentence.
+The blocks stand next to each other where there is room, else one above the other. Says only where two records
+differ; what that means is the mismatch's own sentence.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,12 +18,14 @@ from recon.model.records.results import Money
 from recon.model.records.words import IntentStatus, RefundStatus
 
 SIDE_LIMIT: Final = 3  # Columns of one side at once: more would be too narrow to read.
-COLUMN_WIDTH: Final = 100  # Pixels below which the grid scrolls instead of squeezing.
+COLUMN_WIDTH: Final = 66  # Pixels below which a block scrolls: four columns fit a small phone.
+ROOMY_WIDTH: Final = 90  # Pixels a column needs for both blocks to stand next to each other.
 
 DEAD: Final = frozenset({RefundStatus.FAILED, RefundStatus.CANCELED})
 NOT_SENT: Final = frozenset({IntentStatus.FAILED, IntentStatus.CANCELLED})
 
-Differ = Callable[[object, Sequence[object]], bool]
+Values = Sequence[object]
+Differ = Callable[[object, Values], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +39,38 @@ class Row:
 
 
 def show(view: CaseView, zone: tzinfo) -> None:
-    """Show the intents and the refunds next to each other, one row a fact, and mark what differs."""
+    """Show the intents and the refunds, one row a fact, and mark what differs from the other side."""
     intents, refunds = view.intents[:SIDE_LIMIT], view.refunds[:SIDE_LIMIT]
-    columns = 1 + max(len(intents), 1) + max(len(refunds), 1)
-    with st.grid(columns, min_column_width=COLUMN_WIDTH, wrap=False, gap=(8, 12)):
-        extra = [refund.id in view.case.mismatch.extra_refund_ids for refund in refunds]
-        _headings("Intent", [False] * len(intents), first=True)
-        _headings("Refund", extra)
-        for row in _rows(zone):
-            left = [row.ours(intent) for intent in intents]
-            right = [row.theirs(refund) for refund in refunds]
-            if any(left) or any(right) or row.label == "Amount":
-                _line(row, left, right)
+    extra = [refund.id in view.case.mismatch.extra_refund_ids for refund in refunds]
+    rows = [
+        (row, [row.ours(intent) for intent in intents], [row.theirs(refund) for refund in refunds])
+        for row in _rows(zone)
+    ]
+    widest = max(len(intents), len(refunds), 1)
+    with st.grid(2, min_column_width=(1 + widest) * ROOMY_WIDTH, gap=(24, 16)) as blocks:
+        with blocks.cell():
+            facts = [(row, left, right) for row, left, right in rows]
+            _block("Intent", [False] * len(intents), facts, nothing="no intent of ours")
+        with blocks.cell():
+            facts = [(row, right, left) for row, left, right in rows]
+            _block("Refund", extra, facts, nothing="no refund there")
     _hidden(len(view.intents) - len(intents), "intent")
     _hidden(len(view.refunds) - len(refunds), "refund")
+
+
+def _block(
+    name: str, extra: Sequence[bool], facts: Sequence[tuple[Row, Values, Values]], *, nothing: str
+) -> None:
+    """Show one side; facts: each with this side's values and the other's, left out where this has none."""
+    with st.grid(1 + max(len(extra), 1), min_column_width=COLUMN_WIDTH, wrap=False, gap=(8, 12)):
+        st.text(" ")  # Above the names of the facts.
+        _headings(name, extra)
+        if not extra:
+            st.caption("Amount")
+            st.text(nothing)
+        for row, values, others in facts:
+            if any(values):
+                _line(row, values, others)
 
 
 def _rows(zone: tzinfo) -> tuple[Row, ...]:
@@ -109,24 +130,18 @@ def _clash(intent: IntentStatus, refund: str) -> bool:
     return (intent is IntentStatus.DONE and dead) or (intent in NOT_SENT and not dead)
 
 
-def _headings(name: str, extra: Sequence[bool], *, first: bool = False) -> None:
+def _headings(name: str, extra: Sequence[bool]) -> None:
     """Show a side's headings, numbered where it has several records; a refund too many says so."""
-    if first:
-        st.text(" ")  # Above the names of the facts.
     for number, too_many in enumerate(extra or [False], 1):
-        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-            st.markdown(f"**{name} {number}**" if len(extra) > 1 else f"**{name}**", width="content")
-            if too_many:
-                st.badge("extra", icon=":material/content_copy:", color="red")
+        heading = f"**{name} {number}**" if len(extra) > 1 else f"**{name}**"
+        # In one line with the heading, or the two blocks would not be level.
+        st.markdown(f"{heading} :small[:red[extra]]" if too_many else heading)
 
 
-def _line(row: Row, left: Sequence[object], right: Sequence[object]) -> None:
+def _line(row: Row, values: Values, others: Values) -> None:
     st.caption(row.label)
-    for values, others, nothing in ((left, right, "no intent of ours"), (right, left, "no refund there")):
-        if not values:
-            st.text(nothing if row.label == "Amount" else "")
-        for value in values:
-            _cell(value, differs=row.differ is not None and row.differ(value, others))
+    for value in values:
+        _cell(value, differs=row.differ is not None and row.differ(value, others))
 
 
 def _cell(value: object, *, differs: bool) -> None:

@@ -12,7 +12,7 @@ from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Repo
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
 from recon.model.records.queues import QueueFilters
-from recon.model.records.words import Action, Actor, CaseState, Kind, Resolution, Role
+from recon.model.records.words import Action, Actor, CaseState, Certainty, Kind, Resolution, Role
 from recon.model.settings import DashboardSettings, Settings
 from tests import seeds
 from tests.builders import NOON
@@ -55,6 +55,28 @@ def test_a_case_is_shown_with_both_sides_and_its_story(desk: Desk, case: Case) -
     assert [refund.id for refund in view.refunds] == ["re_8812", "re_8812_2"]
     assert [entry.action for entry in view.entries] == [Action.OPENED]
     assert view.moves == (Action.ACKNOWLEDGED, Action.RESOLVED, Action.COMMENTED)
+
+
+def test_a_case_of_two_keys_for_one_payment_shows_both_intents_and_both_refunds(
+    desk: Desk, database: Database
+) -> None:
+    at = NOON - timedelta(hours=2)
+    first, second = (seeds.sides(seeds.duplicate(number, at=at), at=at) for number in (8790, 8791))
+    theirs = [first[1][0], second[1][0]]
+    seeds.rows(database, [first[0], second[0]], theirs, now=NOON)
+    ids = tuple(refund.id for refund in theirs)
+    repeat = replace(
+        seeds.duplicate(8791, at=at),
+        certainty=Certainty.PROBABLE,
+        refund_ids=ids,
+        extra_refund_ids=ids[1:],
+    )
+    (case,) = seeds.run(database, [repeat], now=NOON)
+
+    view = seen(desk, case)
+
+    assert {intent.key for intent in view.intents} == {"refund_order:8790", "refund_order:8791"}
+    assert {refund.id for refund in view.refunds} == {"re_8790", "re_8791"}
 
 
 def test_no_case_has_an_unknown_id(desk: Desk) -> None:

@@ -138,3 +138,24 @@ def test_hostile_text_is_shown_as_text_and_asks_for_nothing_outside(desk: Desk, 
     assert ":red[x] $x$ [U+202E]esrever" in shown
     assert page.locator("img[src*='outside.example']").count() == 0
     assert alerts == []
+
+
+def test_on_a_phone_both_sides_are_read_without_scrolling_sideways(desk: Desk, tab: Tab) -> None:
+    case = desk.seeded()
+    page = tab(f"/case?case={case.id}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    sides = page.get_by_text("Refund 2 extra")
+    expect(sides).to_be_visible()
+
+    def reach() -> dict[str, bool]:
+        ours, theirs = (page.get_by_text(name, exact=True).bounding_box() for name in ("Intent", "Refund 1"))
+        assert ours is not None
+        assert theirs is not None
+        scrolling = page.evaluate(
+            """[...document.querySelectorAll('[data-testid="stMain"] *')].some(
+                each => each.scrollWidth > each.clientWidth + 1
+                    && ["auto", "scroll"].includes(getComputedStyle(each).overflowX))"""
+        )
+        return {"below": theirs["y"] > ours["y"], "scrolling": scrolling}
+
+    assert reach() == {"below": True, "scrolling": False}
