@@ -13,7 +13,11 @@ def deliver(
         int, typer.Option(help="How long to wait for notices that cannot go out at once.", min=0, max=3600)
     ] = 30,
 ) -> None:
-    """Send the notices that wait; exit 4 when some are left."""
+    """Send the notices that wait for Slack.
+
+    Exit 0: none is left, or Slack is not set up.
+    Exit 4: some are left; what stopped them is said.
+    """
     from recon import delivery
     from recon.doors import config
     from recon.doors.slack import Slack

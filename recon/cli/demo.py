@@ -36,10 +36,15 @@ _KEYS = {"STRIPE_API_KEY": "sk_test_sandbox", "SLACK_BOT_TOKEN": "xoxb-sandbox"}
 
 def demo(
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave provider and Slack running afterwards, until Ctrl-C.")
+        bool,
+        typer.Option("--keep", metavar="", help="Leave provider and Slack running afterwards, until Ctrl-C."),
     ] = False,
 ) -> None:
-    """Replay a Friday evening of double refunds against a local provider, and show what the hour finds."""
+    """Replay a Friday evening of double refunds against a local provider, and show what the hour finds.
+
+    Needs no account and no key. Leaves var/demo/recon.db, on which the desk can
+    be opened.
+    """
     try:
         from recon.cli.friday import evening, story
         from recon.sandbox.server import Sandbox

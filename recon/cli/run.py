@@ -34,24 +34,37 @@ class Format(StrEnum):
 
 def run(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what a run would do; write nothing but the mirror.")
+        bool,
+        typer.Option("--dry-run", metavar="", help="Say what a run would do; write nothing but the mirror."),
     ] = False,
     as_of: Annotated[
         str | None,
-        typer.Option(help="Judge at this time, ISO 8601 with a zone; else at the end of what was pulled."),
+        typer.Option(
+            metavar="ISO",
+            help="Judge at this time, ISO 8601 with a zone; else at the end of what was pulled.",
+        ),
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", help="How to write the report.")] = Format.TABLE,
+    format_: Annotated[
+        Format, typer.Option("--format", help="Table for people, JSON for programs.")
+    ] = Format.TABLE,
     fail_on_mismatch: Annotated[
-        bool, typer.Option("--fail-on-mismatch", help="Exit 1 if there are mismatches.")
+        bool, typer.Option("--fail-on-mismatch", metavar="", help="Exit 1 if there are mismatches.")
     ] = False,
     deliver: Annotated[
-        bool, typer.Option("--deliver", help="Send the waiting messages afterwards, as the hourly job does.")
+        bool,
+        typer.Option(
+            "--deliver", metavar="", help="Send the waiting notices afterwards, as the hourly job does."
+        ),
     ] = False,
 ) -> None:
-    """Pull refunds, compare them with the intents, move cases, finish what is proved, and queue messages.
+    """Pull refunds, compare them with the intents, move cases, finish what is proved, and queue notices.
 
-    Exit 0: done, whatever was found. 3: not everything was read. 4: messages could not be delivered. 1: with
-    --fail-on-mismatch, there are mismatches. 2: the configuration cannot be used. 75: another run is at it.
+    Exit 0: done, whatever was found.
+    Exit 1: there are mismatches, and --fail-on-mismatch was given.
+    Exit 2: the configuration cannot be used; nothing was done.
+    Exit 3: not everything was read; nothing was cleared where it was not.
+    Exit 4: notices could not be delivered; they wait.
+    Exit 75: another run is at it.
     """
     asked = None if as_of is None else _time(as_of)
     from recon import hourly
@@ -212,10 +225,10 @@ def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a 
     slack = Slack(settings.slack) if settings.slack.enabled else None
     done = delivery.deliver(database, slack, settings, clock=_now)
     if not done.enabled:
-        print("recon: no SLACK_BOT_TOKEN: the messages wait in the database.", file=sys.stderr)
+        print("recon: no SLACK_BOT_TOKEN: the notices wait in the database.", file=sys.stderr)
     for reason in done.reasons:
         print(f"recon: {reason}", file=sys.stderr)
     if done.enabled and not done.complete:
-        told = f"{done.sent} messages sent, {done.waiting} waiting, {done.given_up} given up"
+        told = f"{done.sent} notices sent, {done.waiting} waiting, {done.given_up} given up"
         print(f"recon: {told}; recon deliver tries again.", file=sys.stderr)
     return done.complete

@@ -17,7 +17,7 @@ from recon.model.records.words import Action, Kind, Verdict
 if TYPE_CHECKING:
     from recon.hourly import RunReport
 
-SHOWN = 20  # Changes, heals and messages that a table shows of each; JSON has them all.
+SHOWN = 20  # Changes, heals and notices that a table shows of each; JSON has them all.
 _STYLES = {Verdict.INCOMPLETE: "bold yellow", Verdict.BREAKS: "bold red"}
 _VERBS = {"root": "new", "edit": "edited"}  # What a message is in its channel.
 
@@ -32,7 +32,7 @@ class Line:
 
 
 def show(report: "RunReport", *, dashboard: str, delivers: bool) -> None:
-    """Print the report. delivers: whether its messages are sent right afterwards."""
+    """Print the report. delivers: whether its notices are sent right afterwards."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
@@ -162,7 +162,7 @@ def _messages(report: "RunReport") -> Iterator[Line]:
     replies = Counter(notice.thread_key for notice in report.notices if notice.verb == "reply")
     heads = [notice for notice in report.notices if notice.verb != "reply"]
     of = f" ({len(heads)} in channels, {replies.total()} in their threads)" if replies else ""
-    yield from _heading(f"Messages: {len(report.notices) or 'nothing new to say'}{of}")
+    yield from _heading(f"Notices: {len(report.notices) or 'nothing new to say'}{of}")
     for notice in heads[:SHOWN]:
         said = unescape(notice.message.text.partition(" What to do: ")[0])
         below = replies[notice.thread_key]
@@ -178,7 +178,7 @@ def _next(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Li
     if report.dry:
         steps.append("To do what is said above: recon run")
     elif report.notices and not delivers:
-        steps.append("To send the messages: recon deliver (the hourly job does it by itself)")
+        steps.append("To send the notices: recon deliver (the hourly job does it by itself)")
     if report.result.mismatches:
         steps.append(f"To answer the cases: recon dashboard, then {dashboard}")
     if steps:

@@ -18,8 +18,8 @@ def sandbox(
 ) -> None:
     """Serve a local provider and a local Slack on this machine, until Ctrl-C.
 
-    The first line of standard output is {"url": ...}: the provider is there, Slack under /api/, its channels
-    to look at under /slack.
+    The first line of standard output is {"url": ...}: the provider is there,
+    Slack under /api/, and its channels to look at under /slack.
     """
     try:
         from recon.sandbox import server

@@ -29,10 +29,14 @@ class Format(StrEnum):
 
 def status(
     output: Annotated[
-        Format, typer.Option("--format", help="table for people, json for programs.")
+        Format, typer.Option("--format", help="Table for people, JSON for programs.")
     ] = Format.TABLE,
 ) -> None:
-    """Say how fresh the books are and what waits; exit 3 when no complete run is young enough."""
+    """Say how fresh the books are, which cases wait and which notices have not gone out.
+
+    Exit 0: a complete run is young enough, or there was no run yet.
+    Exit 3: no complete run is young enough.
+    """
     from recon.doors import config
     from recon.doors.store import migrations
     from recon.doors.store.engines import Database
@@ -96,7 +100,7 @@ def as_text(found: Mapping[str, Any]) -> str:
         *(("read", _read(each)) for each in found["accounts"]),
         *(("open cases" if not at else "", told) for at, told in enumerate(_cases(cases))),
         ("money at risk", _money(cases["at_risk"])),
-        ("messages", _messages(found)),
+        ("notices", _notices(found)),
     ]
     width = max(len(name) for name, _ in lines) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in lines)
@@ -144,7 +148,7 @@ def _money(at_risk: Mapping[str, int]) -> str:
     return ", ".join(money.written(Money(minor, each)) for each, minor in at_risk.items()) or "none"
 
 
-def _messages(found: Mapping[str, Any]) -> str:
+def _notices(found: Mapping[str, Any]) -> str:
     waiting = ", ".join(f"{number} {state}" for state, number in found["undelivered"].items() if number)
     if found["slack"]:
         return f"{waiting}: recon deliver tries again" if waiting else "none waits"

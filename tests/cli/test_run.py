@@ -79,9 +79,9 @@ def test_a_run_prints_the_verdict_the_money_the_owner_and_the_messages(
         "49.00 USD  order order_1, customer cus_1",
         "Mismatches: 1\n     1 refunded twice (duplicate)",
         "Money at risk: 49.00 USD",
-        "Messages: 2 (1 in channels, 1 in their threads)",
+        "Notices: 2 (1 in channels, 1 in their threads)",
         "#payments, new with 1 reply: MEDIUM: 1 refunded twice (duplicate), test mode, 49.00 USD at risk",
-        "To send the messages: recon deliver",
+        "To send the notices: recon deliver",
         "To answer the cases: recon dashboard, then http://127.0.0.1:8501",
     ):
         assert told in done.stdout

@@ -100,7 +100,7 @@ def test_the_cases_are_counted_in_the_words_of_the_desk() -> None:
         "                     2 refunded twice (duplicate)",
         "                     1 wrong amount (amount mismatch)",
         "money at risk      415,800 JPY, 49.00 USD",
-        "messages           2 waiting: recon deliver tries again",
+        "notices            2 waiting: recon deliver tries again",
     ]
 
 
