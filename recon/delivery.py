@@ -21,11 +21,8 @@ from recon.model.records.words import NoticeState
 from recon.model.settings import Settings
 from recon.rules import deliveries
 
-PACE = timedelta(
-    seconds=1
-)  # Slack takes one message a second and channel; so asking for more only costs time.
+PACE = timedelta(seconds=1)  # Slack takes one message a second and channel: asking for more only costs time.
 _SHORTEST_WAIT = timedelta(seconds=1)  # Between two turns: another sender may hold what is due.
-_ON_THE_WAY = (NoticeState.WAITING, NoticeState.SENDING, NoticeState.UNKNOWN)
 
 Clock = Callable[[], datetime]
 Sleep = Callable[[float], None]
@@ -51,7 +48,7 @@ class DeliveryReport:
     @property
     def waiting(self) -> int:
         """Return how many notices are still to be delivered."""
-        return sum(self.left.get(state, 0) for state in _ON_THE_WAY)
+        return sum(self.left.get(state, 0) for state in outbox.ON_THE_WAY)
 
     @property
     def complete(self) -> bool:
@@ -90,7 +87,7 @@ def deliver(
         enabled=True,
         away=turn.away,
         sent=sum(notice.state is NoticeState.SENT for notice in tried),
-        postponed=sum(notice.state in _ON_THE_WAY for notice in tried),
+        postponed=sum(notice.state in outbox.ON_THE_WAY for notice in tried),
         given_up=sum(notice.state is NoticeState.UNDELIVERABLE for notice in tried),
         left=outbox.undelivered(database),
         reasons=tuple(dict.fromkeys(notice.error for notice in tried if notice.error)),
@@ -163,9 +160,10 @@ class _Turn:
         if isinstance(outcome, NotSent):
             self.away = not outcome.counted and outcome.retry_after_seconds is None
         after = deliveries.after(notice, outcome, now=self.clock(), settings=self.settings.slack)
+        moved = None
         if notice.verb == "edit" and isinstance(outcome, Delivered) and outcome.ts != thread.root_ts:
-            outbox.save_root(self.database, thread.key, channel=outcome.channel, root_ts=outcome.ts)
-        outbox.record(self.database, after, sender=self.sender)
+            moved = replace(thread, channel=outcome.channel, root_ts=outcome.ts)
+        outbox.record(self.database, after, sender=self.sender, moved=moved)
         return after
 
     def _send(self, notice: Notice, thread: Thread) -> tuple[Notice, Outcome]:

@@ -4,6 +4,7 @@ from recon.delivery import deliver
 from recon.doors.store import outbox
 from recon.model.records.notices import Message, Thread
 from recon.model.records.words import NoticeState
+from tests.doors.store.books import put_root
 from tests.town import START, Town, a_notice, town
 
 __all__ = ["town"]  # A fixture: pytest finds it by this name.
@@ -66,7 +67,7 @@ def test_a_root_that_is_gone_is_posted_anew_and_later_replies_follow_it(town: To
     town.turn()
     channel = outbox.threads(town.database, ["t1"])["t1"].channel
     assert channel is not None
-    outbox.save_root(town.database, "t1", channel=channel, root_ts="1.000001")
+    put_root(town.database, "t1", channel=channel, root_ts="1.000001")
     town.add(a_notice("anew", "edit"), a_notice("reply", "reply"))
     town.sleep(1)
 
@@ -81,7 +82,7 @@ def test_a_reply_whose_thread_is_gone_stands_by_itself(town: Town) -> None:
     town.turn()
     channel = outbox.threads(town.database, ["t1"])["t1"].channel
     assert channel is not None
-    outbox.save_root(town.database, "t1", channel=channel, root_ts="1.000001")
+    put_root(town.database, "t1", channel=channel, root_ts="1.000001")
     town.sandbox.fault(POST, "latency", after_s=0)  # The answer that says so.
     town.sandbox.fault(POST, "drop_after")
     town.add(a_notice("reply", "reply"))

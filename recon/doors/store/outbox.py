@@ -18,6 +18,10 @@ from recon.model.records.words import CaseId, NoticeState
 from recon.model.tables import notice_cases, notices
 from recon.model.tables import threads as threads_table
 
+# Named one by one, so that the index on states serves them; those that are sent are the whole history.
+ON_THE_WAY = (NoticeState.WAITING, NoticeState.SENDING, NoticeState.UNKNOWN)
+NOT_SENT = (*ON_THE_WAY, NoticeState.UNDELIVERABLE)
+
 # What a sender may change of a notice.
 MOVING = (
     "state",
@@ -70,8 +74,10 @@ def claim(
     return mine
 
 
-def record(database: Database, notice: Notice, *, sender: str) -> bool:
+def record(database: Database, notice: Notice, *, sender: str, moved: Thread | None = None) -> bool:
     """Write down what became of a claimed notice; a sent root's place becomes its thread's.
+
+    moved: the thread with its new root, where an edit had to post one; None when the root is where it was.
 
     Returns:
         False when this sender no longer holds it: somebody else looks after it, and nothing was written.
@@ -88,14 +94,14 @@ def record(database: Database, notice: Notice, *, sender: str) -> bool:
         )
         kept = found.rowcount == 1
         if kept and notice.verb == "root" and notice.state is NoticeState.SENT:
-            _save_root(connection, notice.thread_key, channel=notice.channel, root_ts=notice.ts)
+            moved = Thread(notice.thread_key, notice.target, notice.channel, notice.ts)
+        if kept and moved is not None:
+            connection.execute(
+                update(threads_table)
+                .where(threads_table.c.key == moved.key)
+                .values(channel=moved.channel, root_ts=moved.root_ts)
+            )
     return kept
-
-
-def save_root(database: Database, thread_key: str, *, channel: str, root_ts: str) -> None:
-    """Write down where a thread's root message is."""
-    with database.write() as connection:
-        _save_root(connection, thread_key, channel=channel, root_ts=root_ts)
 
 
 def threads(database: Database, keys: Iterable[str]) -> Mapping[str, Thread]:
@@ -145,13 +151,19 @@ def outdated(database: Database, notice: Notice) -> bool:
 def undelivered(database: Database) -> Mapping[NoticeState, int]:
     """Return how many notices are in each state but sent; zeros too."""
     counting = (
-        select(notices.c.state, func.count())
-        .where(notices.c.state != NoticeState.SENT)
-        .group_by(notices.c.state)
+        select(notices.c.state, func.count()).where(notices.c.state.in_(NOT_SENT)).group_by(notices.c.state)
     )
     with database.read() as connection:
         counted = {row[0]: row[1] for row in connection.execute(counting)}
-    return {state: int(counted.get(state, 0)) for state in NoticeState if state is not NoticeState.SENT}
+    return {state: int(counted.get(state, 0)) for state in NOT_SENT}
+
+
+def waits_since(database: Database) -> datetime | None:
+    """Return when the oldest notice that is on its way was made; None when none is."""
+    made = select(func.min(notices.c.created_at)).where(notices.c.state.in_(ON_THE_WAY))
+    with database.read() as connection:
+        oldest: datetime | None = connection.scalar(made)
+    return oldest
 
 
 def recent(database: Database, limit: int) -> tuple[Notice, ...]:
@@ -196,9 +208,3 @@ def _claimed(notice: Notice, sender: str, *, now: datetime, until: datetime) -> 
     if notice.state is NoticeState.WAITING:
         return replace(held, attempts=notice.attempts + 1, first_sent_at=notice.first_sent_at or now)
     return replace(held, state=NoticeState.UNKNOWN)
-
-
-def _save_root(connection: Connection, key: str, *, channel: str | None, root_ts: str | None) -> None:
-    connection.execute(
-        update(threads_table).where(threads_table.c.key == key).values(channel=channel, root_ts=root_ts)
-    )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from recon.doors import intents
 from recon.doors.store import leases, mirror
@@ -114,6 +114,15 @@ def put(database: Database, *rows: Intent | Refund) -> None:
             else:
                 values = {name: getattr(row, name) for name in mirror.COLUMNS}
                 connection.execute(insert(tables.refunds).values(values))
+
+
+def put_root(database: Database, key: str, *, channel: str, root_ts: str) -> None:
+    """Say that a thread's root stands there, as if it had been sent."""
+    with database.write() as connection:
+        threads = tables.threads
+        connection.execute(
+            update(threads).where(threads.c.key == key).values(channel=channel, root_ts=root_ts)
+        )
 
 
 def count(database: Database, table: str) -> int:

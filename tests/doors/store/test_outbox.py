@@ -10,7 +10,7 @@ from recon.doors.store.engines import Database
 from recon.model.records.notices import Notice, Thread
 from recon.model.records.words import NoticeState
 from tests.builders import NOON
-from tests.doors.store.books import a_lease, a_notice, a_run
+from tests.doors.store.books import a_lease, a_notice, a_run, put_root
 
 CLAIM = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
@@ -104,12 +104,27 @@ def test_what_became_of_a_root_is_its_threads_place(database: Database) -> None:
 @pytest.mark.parametrize("verb", ["reply", "edit"])
 def test_a_reply_or_an_edit_moves_no_root(database: Database, verb: str) -> None:
     fill(database, a_notice(verb=verb))
-    outbox.save_root(database, "thread_1", channel="C1", root_ts="1.2")
+    put_root(database, "thread_1", channel="C1", root_ts="1.2")
     (mine,) = claim(database)
 
     outbox.record(database, replace(mine, state=NoticeState.SENT, channel="C1", ts="3.4"), sender="ada")
 
     assert outbox.threads(database, ["thread_1"])["thread_1"].root_ts == "1.2"
+
+
+@pytest.mark.parametrize("late, root_ts", [(CLAIM - SECOND, "3.4"), (CLAIM, "1.2")])
+def test_an_edit_that_posted_a_new_root_moves_the_thread_only_under_its_claim(
+    database: Database, late: timedelta, root_ts: str
+) -> None:
+    fill(database, a_notice(verb="edit"))
+    put_root(database, "thread_1", channel="C1", root_ts="1.2")
+    (mine,) = claim(database)
+    claim(database, "bob", late=late)  # Takes it over once the claim has lapsed.
+
+    sent = replace(mine, state=NoticeState.SENT, channel="C1", ts="3.4")
+    outbox.record(database, sent, sender="ada", moved=Thread("thread_1", "#payments", "C1", "3.4"))
+
+    assert outbox.threads(database, ["thread_1"])["thread_1"].root_ts == root_ts
 
 
 def test_a_result_of_a_claim_that_was_lost_is_not_recorded(database: Database) -> None:
@@ -145,3 +160,17 @@ def test_what_is_not_delivered_is_counted_by_state(database: Database) -> None:
         NoticeState.UNKNOWN: 0,
         NoticeState.UNDELIVERABLE: 1,
     }
+
+
+def test_the_oldest_on_its_way_is_known_behind_any_number_that_are_not(database: Database) -> None:
+    assert outbox.waits_since(database) is None
+    fill(
+        database,
+        numbered(1, created_at=NOON - 3 * SECOND, next_at=NOON - SECOND),
+        numbered(2, created_at=NOON - 2 * SECOND),
+        numbered(3, created_at=NOON - SECOND),
+    )
+    (sent,) = claim(database, limit=1)
+    outbox.record(database, replace(sent, state=NoticeState.SENT), sender="ada")
+
+    assert outbox.waits_since(database) == NOON - 2 * SECOND
