@@ -5,7 +5,7 @@ from datetime import datetime
 from recon.doors.pulse import Labels, Sample
 from recon.doors.store import outbox, queue, runs
 from recon.doors.store.engines import Database
-from recon.model.records.words import NoticeState, Verdict
+from recon.model.records.words import Verdict
 
 
 def samples(database: Database, *, now: datetime) -> tuple[Sample, ...]:
@@ -57,12 +57,8 @@ def _of_notices(database: Database, now: datetime) -> list[Sample]:
     states: dict[Labels, float] = {
         (("state", str(state)),): float(n) for state, n in outbox.undelivered(database).items()
     }
-    waiting = [
-        (now - notice.created_at).total_seconds()
-        for notice in outbox.recent(database, 1000)
-        if notice.state not in {NoticeState.SENT, NoticeState.UNDELIVERABLE}
-    ]
-    lag = max(waiting, default=0.0)
+    oldest = outbox.waits_since(database)
+    lag = (now - oldest).total_seconds() if oldest is not None else 0.0
     return [
         Sample("deliveries", "Notices that are not sent, by what is known of them.", states),
         Sample("delivery_lag_seconds", "Age of the oldest that is on its way; 0 when none is.", {(): lag}),
