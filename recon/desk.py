@@ -22,6 +22,7 @@ from recon.model.records.runs import HOUR, AccountReading, Run
 from recon.model.records.words import Action, Actor, CaseId, Resolution, Role, Verdict
 from recon.model.settings import Settings
 from recon.rules import cases as rules
+from recon.rules import staleness
 
 Clock = Callable[[], datetime]
 
@@ -73,7 +74,9 @@ class Freshness:
     @property
     def stale(self) -> bool:
         """Return whether no complete run is as young as it should be."""
-        return self.complete is None or self.now - self.complete.finished_at > self.stale_after
+        latest = () if self.last is None else (self.last,)
+        age = staleness.age(self.complete, latest, now=self.now)
+        return staleness.is_stale(age, stale_after=self.stale_after)
 
     @property
     def incomplete(self) -> bool:

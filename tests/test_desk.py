@@ -237,9 +237,10 @@ def test_the_queue_is_paged_and_filtered(database: Database) -> None:
 @pytest.mark.parametrize(
     "after, complete, expected",
     [
-        (timedelta(hours=2), True, (False, False)),
-        (timedelta(hours=2, microseconds=1), True, (True, False)),
-        (timedelta(minutes=1), False, (True, True)),  # None was ever complete.
+        (timedelta(hours=2, microseconds=-1), True, (False, False)),
+        (timedelta(hours=2), True, (True, False)),
+        (timedelta(minutes=1), False, (False, True)),  # None was ever complete.
+        (timedelta(hours=2), False, (True, True)),
     ],
 )
 def test_freshness_is_of_the_last_complete_run(
@@ -264,10 +265,10 @@ def test_an_incomplete_run_after_a_complete_one_is_said_with_what_was_not_read(d
     ]
 
 
-def test_no_run_yet_is_not_fresh(desk: Desk) -> None:
+def test_before_the_first_run_nobody_has_relied_on_one(desk: Desk) -> None:
     state = desk.freshness()
 
-    assert (state.last, state.complete, state.stale) == (None, None, True)
+    assert (state.last, state.complete, state.stale) == (None, None, False)
 
 
 def test_a_database_that_was_never_upgraded_says_what_to_run(tmp_path: object) -> None:
