@@ -19,7 +19,7 @@ from recon.doors.stripe import Provider
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
-from recon.model.records.results import Healable, Result
+from recon.model.records.results import Healable, Policy, Result
 from recon.model.records.runs import HOUR, Account, Lease, Run
 from recon.model.records.words import AccountId, Action, RunId, Verdict
 from recon.model.settings import Settings
@@ -41,7 +41,8 @@ class RunReport:
     """What one pass did, or would have done.
 
     result: of what was read. changes: the cases that moved, as they were saved. heals: the intents that were
-    finished; not_healed: those that no longer fitted. dry: nothing but the mirror was written.
+    finished; not_healed: those that no longer fitted. dry: nothing was written but the mirror, and the copy
+    of somebody else's intents table where there is one.
     """
 
     run: Run
@@ -184,7 +185,7 @@ class _Hour:
         named = {AccountId(name) for name in snapshot.intents.frame["account"].unique()}
         rejects = tuple(reject for each in pulled for reject in each.rejects)
         refunds = replace(snapshot.refunds, rejects=(*snapshot.refunds.rejects, *rejects))
-        policy = self.settings.policy
+        policy = _policy(self.settings)
         return finding.find(
             snapshot.intents,
             refunds,
@@ -316,7 +317,16 @@ def _counts(result: Result) -> Mapping[str, object]:
     return counts
 
 
+def _policy(settings: Settings) -> Policy:
+    """Return what this company's books are judged by.
+
+    Somebody else's table is never written, so that nothing there can be healed: what the provider proves and
+    they have not written down within the grace is theirs to answer, and not quiet for ever.
+    """
+    return settings.policy if settings.intents is None else replace(settings.policy, healing=False)
+
+
 def _digest(settings: Settings) -> str:
     """Return a name for what judgements rest on beside the rows; another name, everything anew."""
-    rests_on = (asdict(settings.policy), sorted(settings.provider.accounts), settings.provider.metadata_key)
+    rests_on = (asdict(_policy(settings)), sorted(settings.provider.accounts), settings.provider.metadata_key)
     return sha256(repr(rests_on).encode()).hexdigest()[:16]

@@ -1,0 +1,94 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text
+
+from recon.doors.store.engines import Database
+from recon.model.records.words import Finding, Kind
+from recon.model.settings import IntentsMapping
+from tests.builders import an_intent
+from tests.hours import FRIDAY, Town, a_town, kinds
+from tests.sandboxes import Street
+
+MAPPING = IntentsMapping(
+    table="refund_requests",
+    columns={
+        "key": "number",
+        "amount_minor": "cents",
+        "status": "state",
+        "created_at": "made_at",
+        "payment": "pi",
+    },
+    statuses={"unsure": "pending_unknown", "ok": "done"},
+    constants={"currency": "usd"},
+)
+
+
+@pytest.fixture
+def town(database: Database, sandbox: Street) -> Town:
+    """A company that keeps its intents in a table of its own: one whose call was left without an answer."""
+    built = a_town(database, sandbox, intents=MAPPING)
+    with database.write() as connection:
+        connection.execute(
+            text(
+                "CREATE TABLE refund_requests (number TEXT, cents BIGINT, state TEXT, made_at TEXT, pi TEXT)"
+            )
+        )
+        connection.execute(
+            text("INSERT INTO refund_requests VALUES ('8812', 4900, 'unsure', :at, 'pi_8812')"),
+            {"at": FRIDAY.isoformat()},
+        )
+    sandbox.payment("pi_8812", 4900, "usd")
+    built.pay(an_intent(key="8812", payment="pi_8812"))
+    return built
+
+
+def their_state(town: Town) -> str:
+    with town.database.read() as connection:
+        return str(connection.scalar(text("SELECT state FROM refund_requests")))
+
+
+def test_what_landed_in_somebody_elses_books_is_theirs_to_answer_once_the_grace_is_over(town: Town) -> None:
+    young = town.run()
+    town.pass_time(hours=1)
+    old = town.run()
+
+    assert (kinds(young), len(young.result.in_flight)) == ([], 1)
+    assert kinds(old) == ["opened stuck"]
+    (case,) = town.waiting()
+    assert (case.mismatch.kind, case.mismatch.finding) == (Kind.STUCK, Finding.LANDED)
+    assert [each.heals + each.not_healed for each in (young, old)] == [(), ()]
+    assert their_state(town) == "unsure"
+
+
+def test_their_case_clears_when_they_write_it_down(town: Town) -> None:
+    town.pass_time(hours=1)
+    town.run()
+    with town.database.write() as connection:
+        connection.execute(text("UPDATE refund_requests SET state = 'ok'"))
+
+    assert kinds(town.run()) == ["cleared stuck"]
+
+
+def test_a_dry_run_over_their_table_says_what_a_wet_one_does(town: Town) -> None:
+    town.pass_time(hours=1)
+
+    dry, wet = town.run(dry_run=True), town.run()
+
+    assert kinds(dry) == kinds(wet) == ["opened stuck"]
+
+
+def test_taking_the_mapping_away_judges_everything_anew(town: Town) -> None:
+    town.run()
+    town.settings = replace(town.settings, intents=None)
+
+    assert town.run(as_of=town.now + timedelta(minutes=30)).run.full
+
+
+def test_our_own_intents_heal_as_ever(database: Database, sandbox: Street) -> None:
+    town = a_town(database, sandbox)
+    intent = town.intend("1", status="pending_unknown")
+    made = town.pay(intent)
+
+    assert [(heal.intent_key, heal.refund_id) for heal in town.run().heals] == [(intent.key, made.id)]
