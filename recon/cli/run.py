@@ -68,7 +68,6 @@ def run(
     """
     asked = None if as_of is None else _time(as_of)
     from recon import hourly
-    from recon.cli import run_table
     from recon.doors import config
     from recon.doors.store import migrations
     from recon.doors.store.engines import Database
@@ -87,10 +86,7 @@ def run(
                 as_of=asked,
                 progress=say,
             )
-        if format_ is Format.JSON:
-            print(json.dumps(as_json(report), ensure_ascii=False, indent=2))
-        else:
-            run_table.show(report, dashboard=settings.dashboard.url, delivers=deliver)
+        _print(report, format_, settings, delivers=deliver)
         delivered = _deliver(database, settings) if deliver and not dry_run else True
     raise typer.Exit(exit_code(report, delivered=delivered, fail_on_mismatch=fail_on_mismatch))
 
@@ -215,6 +211,16 @@ def _progress() -> "Iterator[Callable[[str], None] | None]":
         return
     with console.status("Taking the lease") as status:
         yield lambda sentence: status.update(Text(run_table.harmless(sentence)))
+
+
+def _print(report: "RunReport", format_: Format, settings: "Settings", *, delivers: bool) -> None:
+    """Print the report to standard output."""
+    from recon.cli import run_table
+
+    if format_ is Format.JSON:
+        print(json.dumps(as_json(report), ensure_ascii=False, indent=2))
+    else:
+        run_table.show(report, dashboard=settings.dashboard.url, delivers=delivers)
 
 
 def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a Database, loaded late

@@ -148,7 +148,7 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
     ]
     reasons += [clean(sentence) for sentence in sentences]
     title = f"Not to be trusted: the {manner.mode} run of {manner.as_of:%Y-%m-%d %H:%M} UTC is incomplete"
-    which = f"Of {count(len(readings), 'account')}, {len(failed)} could not be read to the end. Until then"
+    which = f"Of {count(len(readings), 'account')}, {len(failed)} could not be read to the end. Until that is done"
     held = (
         f"{which} no case of theirs is cleared, and new cases that rest on something missing are kept back."
     )
