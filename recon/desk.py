@@ -116,8 +116,6 @@ class Desk:
         migrations.check(database)
         return cls(database, settings)
 
-    # ------------------------------------------------------------------------------------------ reading
-
     def local_operator(self) -> Operator:
         """Return who sits here in local mode: an operator, unless the database says else of the name."""
         name = Actor(self._settings.dashboard.operator)
@@ -152,8 +150,6 @@ class Desk:
         intents, refunds = evidence.rows(self._database, case)
         entries = tuple(stored.entry for stored in book.entries(self._database, case.id))
         return CaseView(case, intents, refunds, entries, self._moves(case, operator))
-
-    # ------------------------------------------------------------------------------------------- moving
 
     def acknowledge(
         self, case_id: CaseId, *, version: int, reason: str, operator: Operator, action_id: str

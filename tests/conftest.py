@@ -40,7 +40,7 @@ def forget_this_machine() -> None:
 
 
 def hear_interrupts() -> None:
-    """Let processes that a test starts hear Ctrl-C, also where a shell started the tests in its background."""
+    """Let processes that a test starts hear Ctrl-C, also where a shell started the tests behind it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -12,9 +12,6 @@ __all__ = ["town"]  # A fixture: pytest finds it by this name.
 POST, EDIT = "POST /api/chat.postMessage", "POST /api/chat.update"
 
 
-# ------------------------------------------------------------------------------------ the ordinary day
-
-
 def test_a_root_comes_before_its_replies_and_a_second_turn_says_nothing(town: Town) -> None:
     town.add(a_notice("root"), a_notice("reply 1", "reply"), a_notice("reply 2", "reply"))
 
@@ -129,9 +126,6 @@ def test_a_turn_has_a_limit(town: Town) -> None:
     report = town.turn(limit=2)
 
     assert (report.sent, report.waiting) == (2, 1)
-
-
-# ------------------------------------------------------------------------------------------- targets
 
 
 def test_a_person_is_written_to_by_address_and_operators_when_nobody_has_it(town: Town) -> None:

@@ -18,8 +18,6 @@ __all__ = ["town"]  # A fixture: pytest finds it by this name.
 POST, EDIT = "POST /api/chat.postMessage", "POST /api/chat.update"
 
 
-# ------------------------------------------------------------------------------------------- weather
-
 AFTER = ["drop_after", "hang_after", "cut_body_after", "html_200_after", "500_after", "fatal_error_after"]
 BEFORE = ["drop_before", "500_before", "429", "fatal_error_before"]
 
@@ -82,9 +80,6 @@ def test_slack_being_away_for_hours_loses_nothing(town: Town) -> None:
 
     assert town.turns().complete
     assert town.shown() == ["root"]
-
-
-# --------------------------------------------------------------------------------- senders that die
 
 
 class Killed(BaseException):

@@ -119,9 +119,6 @@ def _moved_meanwhile(view: CaseView, zone: tzinfo) -> None:
     panels.note("Moved since you last looked", sentence, tone="orange", icon=":material/sync:")
 
 
-# ------------------------------------------------------------------------------------------- actions
-
-
 def _decide(desk: Desk, view: CaseView) -> None:
     st.header("Decide", anchor=False)
     if view.case.state is CaseState.RESOLVED and view.case.resolution:
@@ -212,9 +209,6 @@ def _act(
         Action.COMMENTED: desk.comment,
     }
     moves[move](case_id, version=version, reason=reason, operator=operator, action_id=action_id)
-
-
-# --------------------------------------------------------------------------------------------- story
 
 
 def _story(view: CaseView, zone: tzinfo) -> None:

@@ -53,9 +53,6 @@ def shipped(name: str) -> Path:
     return Path(str(_shipped() / name))
 
 
-# ------------------------------------------------------------------------------------------- files
-
-
 def _shipped() -> Traversable:
     package = files("recon")
     wheel = package / "_config"
@@ -101,9 +98,6 @@ def _toml(file: Traversable) -> dict[str, object]:
     ) as error:  # Not TOML; the reason names line and column.
         reason = error if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
         raise ConfigurationError(f"{file} is not TOML: {reason}.") from None
-
-
-# ------------------------------------------------------------------------------------- environment
 
 
 def _base_url(value: str) -> str:

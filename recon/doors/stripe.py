@@ -179,8 +179,6 @@ class Provider:
         answer = _answered(self._once(what, lambda: create(params=params, options=options)))
         return self._readable(answer, intent.account, what)
 
-    # -------------------------------------------------------------------------------------- calls
-
     def _pages(
         self, what: str, account: AccountId, listing: Callable[..., Any], params: Mapping[str, Any]
     ) -> Iterator[tuple[int, list[Any], bool]]:
@@ -240,8 +238,6 @@ class Provider:
             return
         if told is not None:
             self._now = told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)
-
-    # ----------------------------------------------------------------------------------- reading
 
     def _readable(self, found: object, account: AccountId, what: str) -> Refund:
         refund = self._refund(found, account, 1)

@@ -105,8 +105,6 @@ def metadata_key(value: object) -> str:
     raise ValueError("a metadata name of 1 to 40 characters without spaces or brackets")
 
 
-# ------------------------------------------------------------------ somebody else's intents table
-
 _COLUMNS = (
     "key",
     "account",

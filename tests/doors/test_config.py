@@ -34,9 +34,6 @@ def refused(environ: dict[str, str] | None = None, path: Path | None = None) -> 
     return str(caught.value)
 
 
-# ------------------------------------------------------------------------------------------ order
-
-
 def test_the_shipped_files_say_exactly_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
@@ -146,8 +143,6 @@ def test_an_empty_variable_counts_as_not_set(write: Callable[[str], Path]) -> No
 
     assert config.load({"RECON_DATABASE_URL": "", "SLACK_BOT_TOKEN": " "}) == config.load({})
 
-
-# ---------------------------------------------------------------------------------------- refusals
 
 NEEDED = 'key = "k"\namount_minor = "a"\ncurrency = "c"\nstatus = "s"\ncreated_at = "t"\n'
 

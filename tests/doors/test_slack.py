@@ -33,9 +33,6 @@ def post(url: str, message: Message = HELLO) -> Delivered | NotSent | Unknown:
     return slack(url, token=TOKEN).post(message, delivery_id="d1", channel="C1")
 
 
-# ------------------------------------------------------------------------------------------ the table
-
-
 @pytest.mark.parametrize(
     "act,reason",
     [
@@ -137,9 +134,6 @@ def test_no_outcome_carries_the_token(act: Act, caplog: pytest.LogCaptureFixture
     assert "hidden1234" not in repr(outcome) + caplog.text
 
 
-# ----------------------------------------------------------------------------------- what is sent
-
-
 def test_a_message_is_posted_as_it_is_with_its_delivery_id(street: Street) -> None:
     outcome = slack(street.slack_url).post(HELLO, delivery_id="d1", channel="#refunds")
 
@@ -225,9 +219,6 @@ def test_what_slack_would_refuse_or_lose_is_never_sent(street: Street, message: 
     assert len(street.messages()) == fits
     if isinstance(outcome, NotSent):
         assert outcome.permanent
-
-
-# ----------------------------------------------------------------------------------------- look-up
 
 
 def find(url: str, delivery_id: str = "d1", channel: str = "C1", **more: Any) -> object:  # noqa: ANN401

@@ -47,9 +47,6 @@ def stock(sandbox: Street, number: int) -> list[str]:
     return made[::-1]
 
 
-# ---------------------------------------------------------------------------------------- listing
-
-
 def test_pages_come_newest_first_until_the_last(sandbox: Street) -> None:
     made = stock(sandbox, 5)
 
@@ -196,9 +193,6 @@ def test_what_the_provider_made_by_itself_is_system(fields: dict[str, object], s
     assert (refund.system, refund.charge, refund.currency) == (system, "ch_1", "usd")
 
 
-# --------------------------------------------------------------------------------------- weather
-
-
 def test_a_read_is_tried_again_after_a_rate_limit_and_after_a_500(sandbox: Street) -> None:
     stock(sandbox, 1)
     sandbox.fault("GET /v1/refunds", "429")
@@ -316,9 +310,6 @@ def test_an_empty_key_is_said_before_anything_is_sent() -> None:
         Provider(ProviderSettings())
 
 
-# --------------------------------------------------------------------------- account, time, events
-
-
 @pytest.mark.parametrize(
     "key,live", [("sk_live_1", True), ("rk_live_1", True), ("sk_test_1", False), ("sk_org_1", None)]
 )
@@ -369,9 +360,6 @@ def test_an_event_that_says_nothing_is_passed_over() -> None:
         events = list(provider(served.url).refund_events(PLATFORM, LONG_AGO))
 
     assert [(event.refund_id, event.request_key) for event in events] == [("re_1", None), ("re_1", None)]
-
-
-# ------------------------------------------------------------------------------ one refund by one
 
 
 def test_a_refund_is_retrieved_as_it_is_now(sandbox: Street) -> None:

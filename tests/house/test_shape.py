@@ -16,6 +16,7 @@ LEAKS = re.compile(
     r"p[y]pi\.org|pythonhoste[d]\.org|registry\.npmj[s]\.org|(?:^|[\s\"'=(:])/(?:hom[e]|User[s]|roo[t]|wor[k])/",
     re.MULTILINE,
 )
+BANNER = re.compile(r"\s*#\W{8,}")
 MONEY = re.compile(r"amount|minor|at_risk|money")
 
 
@@ -57,6 +58,10 @@ def leaks(text: str) -> list[str]:
     return [match.group().strip() for match in LEAKS.finditer(text)]
 
 
+def banners(source: str) -> list[str]:
+    return [line.strip() for line in source.splitlines() if BANNER.match(line)]
+
+
 def text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -95,6 +100,25 @@ def test_money_is_never_said_to_be_a_float() -> None:
     found = {tree.name(path): these for path in tree.modules() if (these := float_money(text_of(path)))}
 
     assert found == {}
+
+
+def test_no_comment_is_a_banner() -> None:
+    found = {tree.name(path): these for path in tree.modules() if (these := banners(text_of(path)))}
+
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("    # ----- " + "-" * 9 + " reading", ["# ----- " + "-" * 9 + " reading"]),
+        ("# " + "=" * 20, ["# " + "=" * 20]),
+        ("# A reason.", []),
+        ("x = 1  # --strict", []),
+    ],
+)
+def test_a_banner_is_seen(source: str, expected: list[str]) -> None:
+    assert banners(source) == expected
 
 
 @pytest.mark.parametrize(
