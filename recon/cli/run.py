@@ -32,11 +32,19 @@ class Format(StrEnum):
     JSON = "json"
 
 
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", metavar="", help="Say what a run would do; write nothing but the mirror.")
+]
+Deliver = Annotated[
+    bool,
+    typer.Option(
+        "--deliver", metavar="", help="Send the waiting notices afterwards, as the hourly job does."
+    ),
+]
+
+
 def run(
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", metavar="", help="Say what a run would do; write nothing but the mirror."),
-    ] = False,
+    dry_run: DryRun = False,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -50,12 +58,7 @@ def run(
     fail_on_mismatch: Annotated[
         bool, typer.Option("--fail-on-mismatch", metavar="", help="Exit 1 if there are mismatches.")
     ] = False,
-    deliver: Annotated[
-        bool,
-        typer.Option(
-            "--deliver", metavar="", help="Send the waiting notices afterwards, as the hourly job does."
-        ),
-    ] = False,
+    deliver: Deliver = False,
 ) -> None:
     """Pull refunds, compare them with the intents, move cases, finish what is proved, and queue notices.
 

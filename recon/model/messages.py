@@ -148,9 +148,10 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
     ]
     reasons += [clean(sentence) for sentence in sentences]
     title = f"Not to be trusted: the {manner.mode} run of {manner.as_of:%Y-%m-%d %H:%M} UTC is incomplete"
-    which = f"Of {count(len(readings), 'account')}, {len(failed)} could not be read to the end. Until that is done"
+    which = f"Of {count(len(readings), 'account')}, {len(failed)} could not be read to the end."
     held = (
-        f"{which} no case of theirs is cleared, and new cases that rest on something missing are kept back."
+        f"{which} Until that is done no case of theirs is cleared, and new cases that rest on something "
+        "missing are kept back."
     )
     step = "Put right what the reasons name. The next run reads the same again, and tells what it kept back."
     more = len(reasons) - _REASONS
