@@ -296,7 +296,10 @@ def _column(held: Mapping[Any, Any], theirs: str, *, expanded: bool, trimmed: bo
         return pc.utf8_trim_whitespace(column)
     if expanded and pa.types.is_struct(column.type):
         return _by_path(column, ("id",))
-    return cells.plain_texts(column)
+    texts = cells.plain_texts(column)
+    if cells.is_bytes(texts):
+        return pd.Series([values.decoded(cell) for cell in texts.to_pylist()], dtype=object)
+    return texts
 
 
 def _by_path(column: Any, path: tuple[str, ...]) -> pd.Series:  # noqa: ANN401 - pyarrow ships no types.

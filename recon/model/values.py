@@ -68,6 +68,14 @@ def trimmed(value: object) -> object:
     return value.strip() if encodable(value) else Unreadable("text that is no Unicode")
 
 
+def decoded(content: bytes | None) -> object:
+    """Return bytes as the text that they are."""
+    try:
+        return None if content is None else content.decode().strip()
+    except UnicodeDecodeError:
+        return Unreadable("bytes that are no UTF-8")
+
+
 def encodable(text: str) -> bool:
     """Return whether a text can be written out; half of a surrogate pair, which JSON can spell, cannot."""
     if text.isascii():

@@ -340,3 +340,32 @@ def test_a_bug_does_not_end_like_an_answer(diff: Recon, monkeypatch: pytest.Monk
 
     assert run.returncode == 70
     assert "ZeroDivisionError" in run.stderr
+
+
+def test_a_sum_beyond_any_integer_column_is_a_sum_all_the_same(diff: Recon) -> None:
+    largest = 2**63 - 1
+    write([INTENT], [{**REFUND, "id": id_, "amount_minor": largest} for id_ in ("re_1", "re_2")])
+
+    (mismatch,) = json.loads(diff("--format", "json", *LATER).stdout)["mismatches"]
+
+    assert mismatch["kind"] == "duplicate"
+    assert mismatch["amount_at_risk"] == 2 * largest - 4900
+
+
+@pytest.mark.parametrize(
+    "created_at, apart",
+    [
+        ("2026-03-06T17:00:01Z", "in the same second as"),
+        ("2026-03-06T17:00:00Z", "1 second before"),
+        ("2026-03-06T17:30:01Z", "30 minutes after"),
+    ],
+)
+def test_a_twin_is_named_with_how_far_apart_the_two_are(diff: Recon, created_at: str, apart: str) -> None:
+    write([INTENT], [REFUND, {**REFUND, "id": "re_2", "intent_key": None, "created_at": created_at}])
+
+    (mismatch,) = json.loads(diff("--format", "json", *LATER).stdout)["mismatches"]
+
+    assert mismatch["why"] == (
+        f"re_2 sent 49.00 USD that no intent asked for, {apart} re_1 on the same payment:"
+        " the customer seems to have been refunded twice."
+    )

@@ -117,6 +117,22 @@ def test_what_no_column_holds_rejects_its_row(tmp_path: Path, columns: dict[str,
     assert len(files.read_refunds(parquet_of(tmp_path, **columns)).rejects) == 1
 
 
+@pytest.mark.parametrize("column", ["id", "status"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
+def test_bytes_that_are_no_utf8_reject_their_row_only(tmp_path: Path, column: str, kind: pa.DataType) -> None:
+    path = tmp_path / "refunds.parquet"
+    table = pa.Table.from_pylist([FLAT, FLAT | {"id": "re_2"}])
+    odd = pa.array([FLAT[column].encode(), b"re_\xff"]).view(kind)
+    pq.write_table(table.set_column(table.column_names.index(column), column, odd), path)
+
+    intake = files.read_refunds(path)
+
+    assert intake.frame["id"].tolist() == ["re_1"]
+    assert [reject.reason for reject in intake.rejects] == [
+        f"{column} must be text; found 'bytes that are no UTF-8'"
+    ]
+
+
 def test_a_column_that_a_parquet_file_has_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "refunds.parquet"
     names = [*FLAT, "id"]

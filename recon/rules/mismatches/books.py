@@ -208,8 +208,8 @@ class Books:
         (other,) = self.paid([twin])
         ordered = sorted((subject, other), key=lambda paid: (paid.at, paid.id))
         why = (
-            f"{subject.id} sent {amount} that no intent asked for, like {other.id} on the same payment "
-            f"{evidence.apart(subject.at, other.at)}: the customer seems to have been refunded twice."
+            f"{subject.id} sent {amount} that no intent asked for, {evidence.apart(subject.at, other.at)}"
+            f" {other.id} on the same payment: the customer seems to have been refunded twice."
         )
         return Mismatch(
             kind=Kind.DUPLICATE,

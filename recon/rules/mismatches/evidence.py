@@ -247,9 +247,11 @@ def names(refunds: Sequence[Paid]) -> str:
 
 
 def apart(later: datetime, earlier: datetime) -> str:
-    """Return how far one time is from another, as a person says it."""
+    """Return how far one time is from another, as a person says it before naming the other."""
     seconds = int((later - earlier).total_seconds())
+    if seconds == 0:
+        return "in the same second as"
     lengths = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-    unit = next((unit for unit, length in lengths.items() if abs(seconds) >= length), "second")
+    unit = next(unit for unit, length in lengths.items() if abs(seconds) >= length)
     number = abs(seconds) // lengths[unit]
     return f"{number} {unit}{'' if number == 1 else 's'} {'after' if seconds >= 0 else 'before'}"

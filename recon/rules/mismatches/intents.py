@@ -11,6 +11,7 @@ import pyarrow as pa
 from recon.model import arrays
 from recon.model.arrays import ABSENT, Bools, Ints
 from recon.model.links import WEAK, Links
+from recon.model.money import LARGEST_MINOR
 from recon.model.records.results import Policy
 from recon.model.records.words import IntentStatus, RefundStatus
 from recon.rules.mismatches import repeats
@@ -81,8 +82,7 @@ def gather(intents: pd.DataFrame, refunds: pd.DataFrame, links: Links) -> Linked
     having = number_live > 0
     first[having] = live[live_from[having]]
 
-    total = np.zeros(len(intents), np.int64)
-    np.add.at(total, links.intent[live], refunds["amount_minor"].to_numpy()[live])
+    total = _sums(links.intent[live], refunds["amount_minor"].to_numpy()[live], len(intents))
     (intent_currency, refund_currency), _ = arrays.encode(
         arrays.strings(intents["currency"]), arrays.strings(refunds["currency"])
     )
@@ -92,6 +92,16 @@ def gather(intents: pd.DataFrame, refunds: pd.DataFrame, links: Links) -> Linked
     weak = np.zeros(len(intents), bool)
     weak[links.intent[links.basis == WEAK]] = True
     return Linked(live, dead, number_live, number_dead, live_from, dead_from, first, total, at_home, weak)
+
+
+def _sums(intent: Ints, amounts: Ints, size: int) -> Ints:
+    """Return the sum of each intent's amounts; one beyond an int64 is the greatest that it holds."""
+    total = np.zeros(size, np.int64)
+    np.add.at(total, intent, amounts)
+    if float(amounts.max(initial=0)) * len(amounts) >= LARGEST_MINOR:  # Only then can a sum have wrapped.
+        about = np.bincount(intent, weights=amounts, minlength=size)
+        total[about >= LARGEST_MINOR] = LARGEST_MINOR
+    return total
 
 
 def _by_intent(refunds: pd.DataFrame, links: Links, wanted: Bools) -> Ints:
