@@ -14,8 +14,17 @@ from recon.model.records.cases import JOB, Case, Change, Entry
 from recon.model.records.notices import Message, Notice
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.runs import HOUR, AccountReading, Lease, Run
-from recon.model.records.words import Action, Actor, CaseState, NoticeState, RunId, Verdict
-from tests.builders import NOON, PLATFORM, a_case
+from recon.model.records.words import (
+    Action,
+    Actor,
+    CaseState,
+    IntentKey,
+    NoticeState,
+    RunId,
+    Subject,
+    Verdict,
+)
+from tests.builders import NOON, PLATFORM, a_case, a_mismatch
 
 DURATION = timedelta(minutes=5)
 LATER = NOON + timedelta(hours=1)
@@ -24,6 +33,11 @@ LATER = NOON + timedelta(hours=1)
 def a_lease(database: Database, *, now: datetime = NOON) -> Lease:
     """Take the hour's lease."""
     return leases.take(database, HOUR, "a test", now=now, duration=DURATION)
+
+
+def case_of(number: int) -> Case:
+    """Return the ordinary case of another intent."""
+    return a_case(a_mismatch(subject=Subject(f"intent:{number}"), intent_key=IntentKey(str(number))))
 
 
 def a_run(**changes: Any) -> Run:  # noqa: ANN401 -- any field of the record
