@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import dashboard, db, deliver, demo, diff, run, sandbox, status
+from recon.cli import dashboard, db, deliver, demo, diff, run, sandbox, status, verify
 
 app = typer.Typer(
     name="recon",
@@ -49,3 +49,4 @@ app.command("sandbox")(sandbox.sandbox)
 app.command("run")(run.run)
 app.command("deliver")(deliver.deliver)
 app.command("status")(status.status)
+app.command("verify")(verify.verify)

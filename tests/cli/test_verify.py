@@ -1,0 +1,47 @@
+import pytest
+from sqlalchemy import text
+from typer.testing import CliRunner, Result
+
+from recon.cli.app import app
+from recon.cli.verify import SHOWN
+from recon.doors.store import cases
+from recon.doors.store.cases import Saving
+from recon.doors.store.engines import Database
+from recon.model.errors import ConfigurationError
+from tests.doors.store.books import a_lease, a_run, case_of, opened
+
+
+def verified(url: str) -> Result:
+    return CliRunner().invoke(app, ["verify"], env={"RECON_DATABASE_URL": url}, catch_exceptions=False)
+
+
+def fill(database: Database, number: int) -> None:
+    changes = tuple(opened(case_of(each)) for each in range(number))
+    cases.save_run(database, a_lease(database), Saving(a_run(), changes=changes))
+
+
+def test_books_as_they_were_written_fit(database: Database, database_url: str) -> None:
+    fill(database, 3)
+
+    done = verified(database_url)
+
+    assert (done.exit_code, done.output.count("fits")) == (0, 1)
+
+
+@pytest.mark.parametrize("number", [1, SHOWN, SHOWN + 2])
+def test_a_case_changed_past_its_entries_is_named(database: Database, database_url: str, number: int) -> None:
+    fill(database, number)
+    with database.write() as connection:
+        connection.execute(text("UPDATE cases SET state = 'cleared'"))
+
+    done = verified(database_url)
+
+    lines = done.output.strip().splitlines()
+    assert done.exit_code == 1
+    assert len([line for line in lines if "not as its last entry left it" in line]) == min(number, SHOWN)
+    assert (lines[-1] == "And 2 more.") is (number > SHOWN)
+
+
+def test_a_database_without_tables_is_refused(empty_database_url: str) -> None:
+    with pytest.raises(ConfigurationError, match="run recon db upgrade"):
+        verified(empty_database_url)
