@@ -52,7 +52,7 @@ def run(
     stamp = rules.RunStamp(RunId(f"run_{number}"), lease.fence, result.as_of, OVERLAP)
     pairs = frozenset((each.account, each.subject) for each in found)
     judged = rules.Judged(pairs, frozenset({PLATFORM} if complete else ()))
-    known = [case for pair in pairs if (case := cases.by_subject(database, *pair))]
+    known = [case for pair in pairs if (case := cases.get(database, case_id(*pair)))]
     changes = rules.plan(result, known, judged, run=stamp, now=now)
     owners = ownership.parse(config.load({}).owners)
     owned = ownership.assign(changes, owners, as_of=result.as_of)

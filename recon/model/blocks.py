@@ -11,11 +11,8 @@ from recon.model.records.notices import Block, Message
 
 VALUE_LIMIT = 60  # Characters of a stranger's id: the longest of the provider's has half of them.
 SENTENCE_LIMIT = 300  # Characters of a stranger's or our own sentence: ours are shorter.
-# Slack's limits are 3,000 characters of a section and 50 blocks. Beyond about 13,000 characters over all
-# blocks a message fails, as reported. Source: https://docs.slack.dev/reference/block-kit/blocks
+# Characters; Slack's limit is 3,000. Source: https://docs.slack.dev/reference/block-kit/blocks
 SECTION_LIMIT = 2_900
-BLOCK_LIMIT = 50
-MESSAGE_LIMIT = 10_000
 
 
 def message(text: str, title: str, lines: Iterable[str]) -> Message:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     bindparam,
     delete,
@@ -141,12 +140,9 @@ def move(
 
 def get(database: Database, case_id: CaseId) -> Case | None:
     """Return the case of this id; None where there is none."""
-    return _one(database, cases.c.id == case_id)
-
-
-def by_subject(database: Database, account: AccountId, subject: Subject) -> Case | None:
-    """Return the case of this subject; None where it never had one."""
-    return _one(database, (cases.c.account == account) & (cases.c.subject == subject))
+    with database.read() as connection:
+        row = connection.execute(select(cases).where(cases.c.id == case_id)).mappings().one_or_none()
+    return None if row is None else case_record(row)
 
 
 def entries(database: Database, case_id: CaseId) -> tuple[StoredEntry, ...]:
@@ -162,12 +158,6 @@ def verify(database: Database) -> tuple[str, ...]:
     with database.read() as connection:
         lacking = triggers.missing(connection)
         return chains.broken(connection) + tuple(f"The trigger {name} is missing." for name in lacking)
-
-
-def _one(database: Database, which: ColumnElement[bool]) -> Case | None:
-    with database.read() as connection:
-        row = connection.execute(select(cases).where(which)).mappings().one_or_none()
-    return None if row is None else case_record(row)
 
 
 def _save(connection: Connection, changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -71,12 +71,6 @@ def check(database: Database) -> None:
         )
 
 
-def missing_triggers(database: Database) -> tuple[str, ...]:
-    """Return the names of triggers that should be there and are not."""
-    with database.read() as connection:
-        return triggers.missing(connection)
-
-
 def _scripts() -> ScriptDirectory:
     return ScriptDirectory(str(HERE))
 

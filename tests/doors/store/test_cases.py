@@ -75,7 +75,6 @@ def test_a_run_saves_everything_it_found(database: Database) -> None:
     assert (saved.moved, saved.not_healed) == ((), ())
     assert runs.last_saved(database) == saved.run == replace(run, heads_digest=saved.run.heads_digest)
     assert cases.get(database, change.case.id) == change.case
-    assert cases.by_subject(database, PLATFORM, INTENT) == change.case
     assert [stored.entry for stored in cases.entries(database, change.case.id)] == [change.entry]
     assert outbox.recent(database, 5) == outbox.of_case(database, change.case.id) == (a_notice(id=1),)
     assert due(database) == {(PLATFORM, INTENT): LATER}

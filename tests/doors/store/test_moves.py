@@ -187,6 +187,5 @@ def test_ten_thousand_changes_are_saved_in_seconds(database: Database) -> None:
 
 def test_a_case_that_is_not_there_is_none(database: Database) -> None:
     assert cases.get(database, case_id(PLATFORM, INTENT)) is None
-    assert cases.by_subject(database, PLATFORM, INTENT) is None
     assert cases.entries(database, case_id(PLATFORM, INTENT)) == ()
     assert chains.heads_digest([]) == sha256(b"").hexdigest()
