@@ -28,6 +28,19 @@ def test_a_held_lease_is_refused_and_the_holder_named(database: Database) -> Non
         take(database, "bob", late=DURATION - SECOND)
 
 
+@pytest.mark.parametrize("ahead, fence", [(timedelta(0), None), (DURATION, None), (2 * DURATION, 2)])
+def test_an_end_that_only_a_wrong_clock_can_have_written_holds_nobody_up(
+    database: Database, ahead: timedelta, fence: int | None
+) -> None:
+    leases.take(database, "hour", "died", now=NOON + ahead, duration=DURATION)
+
+    if fence is None:
+        with pytest.raises(LeaseHeld):
+            take(database, "next")
+    else:
+        assert take(database, "next").fence == fence
+
+
 def test_a_lapsed_lease_is_taken_with_a_greater_fence(database: Database) -> None:
     take(database, "ada")
 
