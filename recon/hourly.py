@@ -176,7 +176,8 @@ class _Hour:
             healed=len(result.healable),
             accounts=tuple(each.reading for each in pulled),
         )
-        return _Plan(self, this, snapshot, result).carry_out()
+        backwards = last is not None and as_of < last.as_of
+        return _Plan(self, this, snapshot, result, backwards).carry_out()
 
     def _judge(self, snapshot: reading.Snapshot, pulled: Iterable[Pulled], as_of: datetime) -> Result:
         """Return what the diff finds in what was read."""
@@ -198,12 +199,17 @@ class _Hour:
 
 @dataclass(slots=True)
 class _Plan:
-    """What a result leads to, and its saving."""
+    """What a result leads to, and its saving.
+
+    backwards: it is judged at a time before the last run's. What agreed then may disagree by now: nothing is
+    cleared, and no evidence weakened.
+    """
 
     hour: _Hour
     run: Run
     snapshot: reading.Snapshot
     result: Result
+    backwards: bool
 
     def carry_out(self) -> RunReport:
         """Plan, say, and save, unless the run is dry."""
@@ -238,7 +244,8 @@ class _Plan:
         """Return what the result changes in these cases, owned and rated."""
         as_of, now = self.run.as_of, self.hour.clock()
         stamp = RunStamp(self.run.id, self.run.fence, as_of, self.hour.settings.pull.overlap)
-        judged = Judged(self.snapshot.judged, self._read, self.snapshot.gone)
+        proving = frozenset() if self.backwards else self._read
+        judged = Judged(self.snapshot.judged, proving, self.snapshot.gone)
         planned = cases.plan(self.result, known, judged, run=stamp, now=now)
         changes = ownership.assign(planned, self.hour.owners, as_of=as_of)
         moving = {change.case.id for change in changes}

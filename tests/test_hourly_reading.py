@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count
 
 import pytest
 
@@ -255,3 +256,42 @@ def test_the_mirror_keeps_how_far_each_account_was_read(town: Town) -> None:
         watermark_at=second.run.as_of,
     )
     assert account == expected
+
+
+def test_a_text_that_no_database_takes_does_not_stop_the_hour(town: Town) -> None:
+    town.street.payment("pi_1", 4900)
+    town.street.control("refunds", payment="pi_1", amount=4900, metadata={"intent_key": "k\x00"})
+    town.pass_time(hours=1)
+    report = town.run()
+
+    assert kinds(report) == ["opened orphan"]
+    assert report.changes[0].case.mismatch.intent_key == "k\ufffd"
+    assert town.run().changes == ()
+
+
+def test_judging_the_past_clears_nothing(town: Town) -> None:
+    intent = town.intend("1")
+    named = {"intent_key": str(intent.key)}
+    town.street.control("refunds", payment="pi_1", amount=4900, metadata=named, status="pending")
+    town.pass_time(days=8)
+    opened = town.run()
+    past = town.run(as_of=FRIDAY + timedelta(days=1))
+    again = town.run()
+
+    assert kinds(opened) == ["opened overdue"]
+    assert (past.changes, again.changes) == ((), ())
+
+
+@pytest.mark.parametrize("jump", [timedelta(days=-1), timedelta(days=1)])
+def test_a_clock_of_ours_that_jumps_moves_no_judgement(town: Town, jump: timedelta) -> None:
+    twice(town, "1")
+    town.run()
+    town.intend("lost")
+    town.pass_time(hours=1)
+    ticks = count()
+
+    def clock() -> datetime:
+        return town.now + (jump if next(ticks) > 3 else timedelta(0))
+
+    assert kinds(town.run(clock=clock)) == ["opened missing"]
+    assert town.run().changes == ()

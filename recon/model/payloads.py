@@ -12,6 +12,7 @@ from recon.model.money import EXPONENTS, LARGEST_MINOR
 from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, IntentKey, RefundId
+from recon.model.texts import keepable
 
 _LATEST_SECONDS = 253_402_300_799  # The end of the year 9999: what a datetime holds.
 # Refunds that the provider makes by itself, by their reason or by what they are in its ledger.
@@ -39,7 +40,7 @@ def refund(row: object, *, account: AccountId, place: int, metadata_key: str) ->
             names=(named,) if named else (),
         )
     return Refund(
-        id=RefundId(found["id"]),
+        id=RefundId(keepable(found["id"])),
         account=account,
         amount_minor=found["amount"],
         currency=found["currency"].lower(),
@@ -92,7 +93,7 @@ def _is_time(value: object) -> bool:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return keepable(value) if isinstance(value, str) and value else None
 
 
 def _id(value: object) -> str | None:

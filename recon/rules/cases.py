@@ -25,6 +25,7 @@ from recon.model.records.words import (
     Severity,
     Subject,
 )
+from recon.model.texts import keepable
 
 Pair = tuple[AccountId, Subject]
 
@@ -320,7 +321,7 @@ def _moved(
     case: Case, after: Case, action: Action, actor: Actor, reason: str, *, now: datetime, action_id: str
 ) -> Change | Illegal:
     """Return a person's change, which needs a reason."""
-    reason = reason.strip()
+    reason = keepable(reason).strip()
     if not reason:
         return Illegal("A reason is required: say in a sentence why.")
     if len(reason) > REASON_LIMIT:

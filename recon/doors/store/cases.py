@@ -92,7 +92,7 @@ def save_run(database: Database, lease: Lease, saving: Saving) -> Saved:
         not_healed = tuple(heal for heal in saving.heals if heal not in set(healed))
         moved = _save(connection, saving.changes)
         outbox.add(connection, _still_true(saving.notices, moved), saving.threads)
-        _replace_due(connection, saving, not_healed)
+        _replace_due(connection, saving, not_healed, moved)
         _replace_rejects(connection, saving)
         run = replace(run, healed=len(healed), heads_digest=_heads_digest(connection))
         runs.put(connection, run)
@@ -257,7 +257,9 @@ def _still_true(notices: Sequence[Notice], moved: Sequence[Change]) -> list[Noti
     return [each for each in notices if not each.case_ids or not not_saved.issuperset(each.case_ids)]
 
 
-def _replace_due(connection: Connection, saving: Saving, not_healed: Sequence[Healable]) -> None:
+def _replace_due(
+    connection: Connection, saving: Saving, not_healed: Sequence[Healable], moved: Sequence[Change]
+) -> None:
     due, as_of = tables.due, saving.run.as_of
     if saving.run.full:
         connection.execute(delete(due))
@@ -267,6 +269,8 @@ def _replace_due(connection: Connection, saving: Saving, not_healed: Sequence[He
             connection.execute(delete(due).where(pairs.in_(chunk)))
     times = {(each.account, each.subject): each.at for each in saving.due}
     again = [(heal.account, Subject(f"intent:{heal.intent_key}")) for heal in not_healed]
+    # A case that moved is planned again at once; should that not come to pass, the next run must see it.
+    again += [(change.case.account, change.case.subject) for change in moved]
     times |= dict.fromkeys([*saving.withheld, *again], as_of)
     rows = [
         {"account": account, "subject": subject, "at": at} for (account, subject), at in sorted(times.items())

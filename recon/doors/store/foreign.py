@@ -23,6 +23,7 @@ from recon.model.records.results import Reject
 from recon.model.records.runs import Lease
 from recon.model.records.words import AccountId
 from recon.model.settings import IntentsMapping
+from recon.model.texts import keepable
 
 COLUMNS = tuple(frames.INTENT_DTYPES)
 TIMES = [name for name, dtype in frames.INTENT_DTYPES.items() if dtype == frames.TIME]
@@ -79,6 +80,7 @@ def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
         query = select(*wanted).select_from(table(name, schema=schema or None)).order_by(*named)
         rows = connection.execute(query).all()
     raw = pd.DataFrame([tuple(row) for row in rows], columns=list(mapping.columns), dtype=object)
+    raw = raw.map(lambda cell: keepable(cell) if isinstance(cell, str) else cell)
     for name, value in mapping.constants.items():
         raw[name] = value
     raw["status"] = [mapping.statuses.get(str(word), word) for word in raw["status"]]
