@@ -14,9 +14,9 @@ from recon.model.errors import LeaseHeld, LeaseLost
 from recon.model.records.runs import Lease
 from recon.model.tables import EPOCH, leases
 
-# Durations ahead of now at which an end cannot be true: a clock that was wrong wrote it before its run died.
-# Two hosts whose clocks differ by less do not take it from each other; for more than that there is the fence.
-_TOO_LONG = 2
+# An end that far ahead cannot be true: a clock that was wrong wrote it, and its run died. Nearer ones are waited
+# for, because the clocks of two hosts differ; for more than that there is the fence.
+_LONGEST = timedelta(days=1)
 
 
 def take(database: Database, name: str, holder: str, *, now: datetime, duration: timedelta) -> Lease:
@@ -32,7 +32,7 @@ def take(database: Database, name: str, holder: str, *, now: datetime, duration:
         taking = first.on_conflict_do_update(
             index_elements=[leases.c.name],
             set_={"holder": holder, "fence": leases.c.fence + 1, "expires_at": now + duration},
-            where=or_(leases.c.expires_at <= now, leases.c.expires_at > now + duration * _TOO_LONG),
+            where=or_(leases.c.expires_at <= now, leases.c.expires_at > now + duration + _LONGEST),
         ).returning(leases.c.fence)
         fence = connection.scalar(taking)
         if fence is None:
