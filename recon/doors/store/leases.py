@@ -14,7 +14,7 @@ from recon.model.errors import LeaseHeld, LeaseLost
 from recon.model.records.runs import Lease
 from recon.model.tables import EPOCH, leases
 
-# An end that far ahead cannot be true: a clock that was wrong wrote it, and its run died. Nearer ones are waited
+# An end that far ahead cannot be true: a clock that was wrong wrote it, and its run died. Others are waited
 # for, because the clocks of two hosts differ; for more than that there is the fence.
 _LONGEST = timedelta(days=1)
 
