@@ -278,7 +278,10 @@ class _Plan:
         complete = runs.last_complete(self.hour.database)
         reasons = list(self.result.incomplete)
         if self.result.withheld:
-            reasons.append(f"{len(self.result.withheld)} subjects could not be judged with what was read.")
+            reasons.append(
+                f"{len(self.result.withheld)} subjects could not be judged with what was read. Where intents "
+                "are older than that, a longer first_window_days makes the next run read back."
+            )
         since = complete.id if complete else None
         return (notices.incomplete(self.run.accounts, reasons, since=since, manner=self._manner()),)
 

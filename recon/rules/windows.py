@@ -22,9 +22,13 @@ class Window:
 
 
 def created(account: Account, *, now: datetime, pull: PullSettings) -> Window:
-    """Return the window of what is new: from the watermark less the overlap; a new account's first window."""
-    if account.watermark_at is None:
-        return Window(now - pull.first_window, now)
+    """Return the window of what is new: from the watermark less the overlap; a new account's first window.
+
+    It begins earlier where less is covered than a first window would be: somebody has lengthened that since.
+    """
+    first = now - pull.first_window
+    if account.watermark_at is None or account.covered_from is None or first < account.covered_from:
+        return Window(first, now)
     return Window(min(account.watermark_at, now) - pull.overlap, now)
 
 

@@ -15,7 +15,7 @@ from tests.builders import NOON, PLATFORM
 
 PULL = PullSettings()
 DAY = timedelta(days=1)
-KNOWN = Account(PLATFORM, livemode=False, covered_from=NOON - 30 * DAY, watermark_at=NOON - DAY)
+KNOWN = Account(PLATFORM, livemode=False, covered_from=NOON - 60 * DAY, watermark_at=NOON - DAY)
 
 
 def test_a_new_account_is_read_from_the_first_window_on() -> None:
@@ -28,6 +28,19 @@ def test_a_known_account_is_read_from_its_watermark_less_the_overlap() -> None:
     expected = Window(NOON - DAY - PULL.overlap, NOON)
 
     assert windows.created(KNOWN, now=NOON, pull=PULL) == expected
+
+
+@pytest.mark.parametrize("covered, expected", [(44, 45), (45, None), (46, None)])
+def test_a_first_window_that_was_lengthened_since_is_read_back_to_once(
+    covered: int, expected: int | None
+) -> None:
+    account = replace(KNOWN, covered_from=NOON - covered * DAY)
+
+    window = windows.created(account, now=NOON, pull=PULL)
+
+    assert window.from_at == (NOON - expected * DAY if expected else NOON - DAY - PULL.overlap)
+    after = windows.read(account, window)
+    assert windows.created(after, now=NOON + DAY, pull=PULL).from_at == NOON - PULL.overlap
 
 
 def test_a_watermark_from_the_future_leaves_the_overlap() -> None:
