@@ -2,7 +2,7 @@
 
     ReconError
       Wait        the world may recover by itself: try later, tell nobody yet
-        ProviderUnavailable, SlackUnavailable, DatabaseUnavailable
+        ProviderUnavailable, DatabaseUnavailable
       Report      a person must put something right: say what, exit 2
         ConfigurationError, UnusableInput, ProviderRefused, NotPermitted
       Reload      what was decided on has moved: read again and decide again
@@ -25,10 +25,6 @@ class Wait(ReconError):
 
 class ProviderUnavailable(Wait):
     """The provider did not answer usably; for a call with side effects that means unknown, not failed."""
-
-
-class SlackUnavailable(Wait):
-    """Slack did not answer, or not usably: a message may or may not have been posted."""
 
 
 class DatabaseUnavailable(Wait):
