@@ -1,10 +1,12 @@
 """From judged arrays to mismatches: the facts of each judged subject, gathered into records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from recon.model import arrays, money
 from recon.model.arrays import ABSENT, Bools
@@ -99,8 +101,11 @@ class Books:
     def of_intents(self) -> Iterator[Mismatch]:
         """Yield the mismatch of each intent that has one."""
         unlinked = self._payments_with_strays()
-        for position in np.flatnonzero(self.judged.rule != nine.NONE):
-            yield self._of_intent(int(position), unlinked)
+        positions = np.flatnonzero(self.judged.rule != nine.NONE)
+        columns = self._intents | {"payment": self.links.intent_payment}
+        texts = [column.take(pa.array(positions)).to_pylist() for column in columns.values()]
+        for position, *values in zip(positions.tolist(), *texts, strict=True):
+            yield self._of_intent(position, dict(zip(columns, values, strict=True)), unlinked)
 
     def of_refunds(self) -> Iterator[Mismatch]:
         """Yield the mismatch of each stray refund that has one."""
@@ -139,11 +144,7 @@ class Books:
         start, number = self.linked.dead_from[position], self.linked.dead[position]
         return self.paid(self.linked.dead_refunds[start : start + number].tolist())
 
-    def _of_intent(self, position: int, unlinked: Bools) -> Mismatch:
-        text = {
-            name: self._intents[name][position].as_py()
-            for name in ("key", "order_id", "customer_id", "tool", "team", "currency", "status", "refund_id")
-        }
+    def _of_intent(self, position: int, text: Mapping[str, Any], unlinked: Bools) -> Mismatch:
         meant = Money(int(self._intent_amount[position]), text["currency"])
         facts = Facts(
             meant=meant,
@@ -153,7 +154,7 @@ class Books:
             dead=self._dead(position),
             weak=bool(self.linked.weak[position]),
             covered=bool(self.judged.covered[position]),
-            payment=self.links.intent_payment[position].as_py(),
+            payment=text["payment"],
             stray_on_payment=bool(unlinked[position]),
             updated_at=moment(self.updated_at[position]),
             stuck_since=moment(self.judged.stuck_since[position]),
@@ -165,7 +166,7 @@ class Books:
         found = evidence.RULES[int(self.judged.rule[position])](facts)
         return Mismatch(
             **found,
-            account=self.intent_account(position),
+            account=AccountId(text["account"]),
             subject=self.intent_subject(position),
             intent_key=IntentKey(text["key"]),
             order_id=text["order_id"],
