@@ -5,6 +5,7 @@ import pytest
 
 from recon.doors.store import cases as book
 from recon.doors.store import leases, outbox
+from recon.doors.store.cases import Saved, Saving
 from recon.doors.store.engines import Database
 from recon.doors.stripe import Provider
 from recon.model.errors import (
@@ -15,7 +16,7 @@ from recon.model.errors import (
     ProviderUnavailable,
 )
 from recon.model.records.cases import Change
-from recon.model.records.runs import HOUR
+from recon.model.records.runs import HOUR, Lease
 from recon.model.records.words import (
     Actor,
     CaseState,
@@ -293,3 +294,34 @@ def test_intents_older_than_what_was_read_are_judged_once_the_first_window_is_lo
     assert "a longer first_window_days makes the next run read back" in alarm.message.text
     assert (after.complete, kinds(after)) == (True, ["opened missing"])
     assert town.run().run.accounts[0].from_at > FRIDAY - timedelta(days=1)
+
+
+def test_a_case_that_people_moved_is_seen_again_when_the_run_dies_before_planning_it_anew(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intent, _ = town.refund("1")
+    extra = town.pay(intent)
+    town.run()
+    town.mend(extra.id)
+    town.run()
+    (cleared,) = town.everything()
+    town.pay(intent)
+    save = book.save_run
+
+    def save_late(database: Database, lease: Lease, saving: Saving) -> Saved:
+        words = cases.comment(cleared, actor=ANA, reason="Why?", now=town.now, action_id="click")
+        assert isinstance(words, Change)
+        book.move(database, words)
+        return save(database, lease, saving)
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(book, "save_run", save_late)
+        patched.setattr(book, "save_changes", die)
+        with pytest.raises(KeyboardInterrupt):
+            town.run()
+
+    assert cleared.state is CaseState.CLEARED
+    assert kinds(town.run()) == ["reopened duplicate"]

@@ -6,7 +6,7 @@ Never waits for a lease.
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Update, select, update
+from sqlalchemy import Connection, Update, or_, select, update
 
 from recon.doors.store.engines import Database
 from recon.doors.store.statements import insert
@@ -14,12 +14,16 @@ from recon.model.errors import LeaseHeld, LeaseLost
 from recon.model.records.runs import Lease
 from recon.model.tables import EPOCH, leases
 
+# An end that far ahead cannot be true: a clock that was wrong wrote it, and its run died. Others are waited
+# for, because the clocks of two hosts differ; for more than that there is the fence.
+_LONGEST = timedelta(days=1)
+
 
 def take(database: Database, name: str, holder: str, *, now: datetime, duration: timedelta) -> Lease:
     """Return the lease, with a fence greater than every earlier one of its name.
 
     Raises:
-        LeaseHeld: Somebody holds it until later than now. Nothing was written.
+        LeaseHeld: Somebody holds it until later than now, and not later than can be. Nothing was written.
     """
     with database.write() as connection:
         first = insert(connection, leases).values(
@@ -28,7 +32,7 @@ def take(database: Database, name: str, holder: str, *, now: datetime, duration:
         taking = first.on_conflict_do_update(
             index_elements=[leases.c.name],
             set_={"holder": holder, "fence": leases.c.fence + 1, "expires_at": now + duration},
-            where=leases.c.expires_at <= now,
+            where=or_(leases.c.expires_at <= now, leases.c.expires_at > now + duration + _LONGEST),
         ).returning(leases.c.fence)
         fence = connection.scalar(taking)
         if fence is None:
