@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from jobs import vitals
-from jobs.shift import HELD, INCOMPLETE, OK, UNDELIVERED, exit_code, log, work
+from jobs.shift import log, work
 from recon import delivery, hourly
+from recon.cli import exits
 from recon.doors import pulse
 from recon.doors.pulse import Beat
 from recon.doors.slack import Slack
@@ -33,13 +34,13 @@ def hour(database: Database, settings: Settings) -> int:
     name = str(uuid4())
     _beat(settings, Beat.START, name)
     code = _run(database, settings)
-    if code != HELD:  # Another run is at it, and will say how it went.
-        _beat(settings, Beat.SUCCESS if code == OK else Beat.FAIL, name)
+    if code != exits.HELD:  # Another run is at it, and will say how it went.
+        _beat(settings, Beat.SUCCESS if code == exits.OK else Beat.FAIL, name)
     delivered = deliver(database, settings, budget=DELIVERY_BUDGET)
     failed = pulse.write_metrics(settings.metrics_textfile, vitals.samples(database, now=datetime.now(UTC)))
     if failed:
         log.warning("metrics", reason=failed)
-    return code if code != OK or delivered.complete else UNDELIVERED
+    return code if code != exits.OK or delivered.complete else exits.UNDELIVERED
 
 
 def deliver(database: Database, settings: Settings, *, budget: timedelta) -> delivery.DeliveryReport:
@@ -63,7 +64,7 @@ def _run(database: Database, settings: Settings) -> int:
     try:
         report = hourly.run(database, Provider(settings.provider), settings, clock=_now)
     except ReconError as error:  # What waits to be said is said all the same.
-        code = exit_code(error)
+        code = exits.of(error)
         log.error("run", reason=str(error), exit_code=code)
         return code
     run = report.run
@@ -80,7 +81,7 @@ def _run(database: Database, settings: Settings) -> int:
         healed=run.healed,
         notices=len(report.notices),
     )
-    return OK if report.complete else INCOMPLETE
+    return exits.OK if report.complete else exits.INCOMPLETE
 
 
 def _window(reading: AccountReading) -> dict[str, object]:

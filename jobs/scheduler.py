@@ -21,6 +21,7 @@ from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
+from recon.cli import exits
 from recon.doors import config, logs, pulse
 from recon.doors.pulse import Labels, Sample
 from recon.model.errors import ReconError
@@ -113,8 +114,8 @@ def main() -> int:
     try:
         settings = config.load()
     except ReconError as error:  # The jobs would say the same, every minute.
-        log.error("failed", reason=str(error), exit_code=2)  # noqa: TRY400 - weather, not a bug
-        return 2
+        log.error("failed", reason=str(error), exit_code=exits.CONFIGURATION)  # noqa: TRY400 - weather, not a bug
+        return exits.CONFIGURATION
     logs.configure(settings)
     scheduler = build(Record(settings))
 

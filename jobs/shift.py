@@ -7,20 +7,12 @@ from collections.abc import Callable
 
 import structlog
 
+from recon.cli import exits
 from recon.doors import config, logs
 from recon.doors.store import migrations
 from recon.doors.store.engines import Database
-from recon.model.errors import ReconError, Reload, Report, Stop, Wait
+from recon.model.errors import ReconError
 from recon.model.settings import Settings
-
-OK, CONFIGURATION, INCOMPLETE, UNDELIVERED, HELD = 0, 2, 3, 4, 75
-# What the caller must do, as a number. 75 is EX_TEMPFAIL of sysexits.h: nothing was written, come back later.
-_EXITS: tuple[tuple[type[ReconError], int], ...] = (
-    (Report, CONFIGURATION),
-    (Wait, INCOMPLETE),
-    (Reload, HELD),
-    (Stop, HELD),
-)
 
 log = structlog.get_logger("recon")
 
@@ -36,11 +28,6 @@ def work(job: str, task: Callable[[Database, Settings], int]) -> int:
                 migrations.check(database)
                 return task(database, settings)
         except ReconError as error:  # Whatever a door reports; a bug shows its traceback.
-            code = exit_code(error)
+            code = exits.of(error)
             log.error("failed", reason=str(error), exit_code=code)  # noqa: TRY400 - weather, not a bug
             return code
-
-
-def exit_code(error: ReconError) -> int:
-    """Return the exit code of what a door reported."""
-    return next(code for sort, code in _EXITS if isinstance(error, sort))

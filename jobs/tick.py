@@ -7,8 +7,9 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from jobs.hourly import deliver
-from jobs.shift import OK, UNDELIVERED, log, work
+from jobs.shift import log, work
 from recon import watch
+from recon.cli import exits
 from recon.doors.store.engines import Database
 from recon.model.settings import Settings
 
@@ -26,7 +27,7 @@ def tick(database: Database, settings: Settings) -> int:
     if found.stale and found.age is not None:
         log.error("stale", age_seconds=int(found.age.total_seconds()))
     report = deliver(database, settings, budget=DELIVERY_BUDGET)
-    return UNDELIVERED if report.given_up or report.away else OK
+    return exits.UNDELIVERED if report.given_up or report.away else exits.OK
 
 
 if __name__ == "__main__":

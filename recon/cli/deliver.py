@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-UNDELIVERED = 4
+from recon.cli import exits
 
 
 def deliver(
@@ -40,4 +40,4 @@ def deliver(
     for reason in report.reasons:
         print(f"  {reason}")
     if not report.complete:
-        raise typer.Exit(UNDELIVERED)
+        raise typer.Exit(exits.UNDELIVERED)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recon.cli import exits
 from recon.model.errors import ConfigurationError
 from recon.model.settings import Settings
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 DATABASE = Path("var/demo/recon.db")
 # Where the evening is written down until it is over: its three hundred commits need not wait for a disk.
 _MEMORY = Path("/dev/shm")  # noqa: S108 -- a folder of our own is made in it
-_INTERRUPTED = 130  # 128 and SIGINT, as shells say it.
 _DELIVERY_BUDGET = timedelta(minutes=10)  # In sandbox time, of which a pause costs nothing.
 # What opens no door anywhere: the sandbox takes any key of this shape.
 _KEYS = {"STRIPE_API_KEY": "sk_test_sandbox", "SLACK_BOT_TOKEN": "xoxb-sandbox"}
@@ -72,7 +72,7 @@ def demo(
             if keep:
                 _wait()
     except KeyboardInterrupt:  # The database of an earlier demo, if there is one, is as it was.
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(exits.INTERRUPTED) from None
 
 
 def replay(url: str, friday: datetime, target: Path) -> "Findings":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recon.cli import exits
 from recon.model.errors import UnusableInput
 from recon.model.records.results import Coverage, Policy, Reading, Reject, Result
 from recon.model.records.words import Verdict
@@ -120,8 +121,8 @@ def _uncovered(result: Result) -> tuple[str, ...]:
 def exit_code(result: Result) -> int:
     """Return 3 for an incomplete result or one with rejected rows, else 1 for mismatches, else 0."""
     if result.verdict == Verdict.INCOMPLETE or result.rejected:
-        return 3
-    return 1 if result.mismatches else 0
+        return exits.INCOMPLETE
+    return exits.FOUND if result.mismatches else exits.OK
 
 
 def _time(option: str, text: str) -> datetime:

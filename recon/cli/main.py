@@ -7,11 +7,9 @@ import os
 import sys
 import traceback
 
-from recon.model.errors import ReconError, Reload, Report, Stop, Wait
+from recon.cli import exits
+from recon.model.errors import ReconError
 
-# What the caller must do, as a number. 75 is EX_TEMPFAIL of sysexits.h: nothing was written, come back later.
-_EXITS: tuple[tuple[type[ReconError], int], ...] = ((Report, 2), (Wait, 3), (Reload, 75), (Stop, 75))
-_INTERRUPTED = 130  # 128 and SIGINT, as shells say it.
 _BUG = 70  # EX_SOFTWARE of sysexits.h; Python's own 1 is what recon diff says of mismatches.
 _BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff ... | head`.
 
@@ -24,14 +22,14 @@ def main() -> None:
         if (missing.name or "recon").partition(".")[0] == "recon":
             raise
         _say(f"This command needs {missing.name}, which is not installed: pip install 'refund-recon[job]'.")
-        sys.exit(2)
+        sys.exit(exits.CONFIGURATION)
     try:
         app(prog_name="recon")
     except ReconError as error:
         _say(str(error))
-        sys.exit(next(code for sort, code in _EXITS if isinstance(error, sort)))
+        sys.exit(exits.of(error))
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(exits.INTERRUPTED)
     except BrokenPipeError:
         # Python would try to flush the closed pipe once more on its way out, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

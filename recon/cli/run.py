@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recon.cli import exits
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from recon.hourly import RunReport
     from recon.model.settings import Settings
-
-INCOMPLETE, UNDELIVERED, MISMATCHES = 3, 4, 1  # Exit codes; 2 and 75 come from what a door reports.
 
 
 class Format(StrEnum):
@@ -97,10 +96,10 @@ def run(
 def exit_code(report: "RunReport", *, delivered: bool, fail_on_mismatch: bool) -> int:
     """Return what the process ends with: the worst that must be looked at first."""
     if not report.complete:
-        return INCOMPLETE
+        return exits.INCOMPLETE
     if not delivered:
-        return UNDELIVERED
-    return MISMATCHES if fail_on_mismatch and report.result.mismatches else 0
+        return exits.UNDELIVERED
+    return exits.FOUND if fail_on_mismatch and report.result.mismatches else exits.OK
 
 
 def as_json(report: "RunReport") -> dict[str, object]:

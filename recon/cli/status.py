@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recon.cli import exits
 from recon.model import money, wording
 from recon.model.blocks import duration
 from recon.model.records.results import Money
@@ -16,8 +17,6 @@ from recon.model.records.words import Kind, Verdict
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
     from recon.model.settings import Settings
-
-STALE = 3
 
 
 class Format(StrEnum):
@@ -47,7 +46,7 @@ def status(
         found = facts(database, settings, now=datetime.now(UTC))
     print(json.dumps(found, indent=2) if output is Format.JSON else as_text(found))
     if found["stale"]:
-        raise typer.Exit(STALE)
+        raise typer.Exit(exits.INCOMPLETE)
 
 
 def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import typer
 
-WRONG = 1
+from recon.cli import exits
+
 SHOWN = 20  # Sentences: one broken chain is enough to ask why; the count says how many there are.
 
 
@@ -21,5 +22,5 @@ def verify() -> None:
     if len(wrong) > SHOWN:
         print(f"And {len(wrong) - SHOWN} more.")
     if wrong:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(exits.FOUND)
     print("Every chain of entries fits, and every case is as its last entry left it.")
