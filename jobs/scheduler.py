@@ -28,9 +28,8 @@ from recon.model.errors import ReconError
 from recon.model.settings import Settings
 
 MINUTE = 5  # Past the full hour, when everybody else's jobs begin.
-GRACE_SECONDS = (
-    3000  # An hourly run that starts 50 minutes late is still worth it; the default of 1 s skips it.
-)
+# An hourly run that starts 50 minutes late is still worth it; the default of 1 s skips it.
+GRACE_SECONDS = 3000
 LIMITS_SECONDS = {"hourly": 3300, "tick": 600}  # A process that hangs ends before its next but few turns.
 EVENTS = {EVENT_JOB_MISSED: "missed", EVENT_JOB_ERROR: "error", EVENT_JOB_MAX_INSTANCES: "max_instances"}
 _TIMED_OUT = 124  # As timeout(1) says it.

@@ -92,10 +92,8 @@ def _toml(file: Traversable) -> dict[str, object]:
         return tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:  # The file is gone, or may not be read.
         raise ConfigurationError(f"{file} cannot be read: {error.strerror}.") from None
-    except (
-        tomllib.TOMLDecodeError,
-        UnicodeDecodeError,
-    ) as error:  # Not TOML; the reason names line and column.
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        # Not TOML; the reason names line and column.
         reason = error if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
         raise ConfigurationError(f"{file} is not TOML: {reason}.") from None
 

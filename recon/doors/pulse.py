@@ -53,11 +53,8 @@ def beat(url: Secret, what: Beat, run: str, *, timeout_seconds: float) -> str | 
     try:
         with urllib.request.urlopen(address, timeout=timeout_seconds) as answer:  # noqa: S310 - checked when it was read
             answer.read(1024)
-    except (
-        OSError,
-        ValueError,
-        HTTPException,
-    ) as error:  # Not there, too slow, refused: the address stays secret.
+    except (OSError, ValueError, HTTPException) as error:
+        # Not there, too slow, refused: the address stays secret.
         return f"the heartbeat was not heard ({type(error).__name__})"
     return None
 
@@ -93,8 +90,7 @@ def _replace(place: Path, content: bytes) -> None:
         Path(name).chmod(_MODE)
         Path(name).replace(place)
     except OSError:
-        with suppress(
-            OSError
-        ):  # The half-written one; what is wrong with the disk is told by the first error.
+        # The half-written one; what is wrong with the disk is told by the first error.
+        with suppress(OSError):
             Path(name).unlink()
         raise

@@ -33,9 +33,8 @@ HEADER_LIMIT = 150
 WHOLE_LIMIT = 10_000
 _PAGE = 200  # Messages per page of a look-up, as Slack recommends.
 _PAGES = 50  # 10,000 messages since a send: beyond that somebody must look with their own eyes.
-_SKEW = timedelta(
-    minutes=5
-)  # A look-up begins that much before the send, as our clock may be ahead of Slack's.
+# A look-up begins that much before the send, as our clock may be ahead of Slack's.
+_SKEW = timedelta(minutes=5)
 # Slack says that some of it may have happened. Source: its page of chat.postMessage.
 _PERHAPS = frozenset({"fatal_error", "internal_error", "service_unavailable"})
 # Not about this message: our token, or Slack as a whole. It may go out when that is put right.

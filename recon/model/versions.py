@@ -27,9 +27,8 @@ _UNKNOWN_RANK = -1
 _KEYS = ["intent_key", "request_key", "operator_key"]
 _PAYMENT = ["payment_intent", "charge"]
 
-_ODD = np.uint64(
-    0x9E3779B97F4A7C15
-)  # 2**64 over the golden ratio: a multiplication by it spreads bits widely.
+# 2**64 over the golden ratio: a multiplication by it spreads bits widely.
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 Settled = tuple[pd.DataFrame, tuple[Reject, ...], int]
 

@@ -24,9 +24,8 @@ from recon.model.settings import SlackSettings
 LOOK_UPS = 2  # Complete readings that must not show a message before it is sent again.
 BETWEEN_LOOK_UPS = timedelta(minutes=1)  # Messages can show late, by seconds; one reading is not absence.
 FIRST_PAUSE = timedelta(seconds=15)  # Before the second attempt; doubled for each one after it.
-UNREACHED_PAUSE = timedelta(
-    seconds=30
-)  # While Slack is not there, or our token is not good: no use in hurrying.
+# While Slack is not there, or our token is not good: no use in hurrying.
+UNREACHED_PAUSE = timedelta(seconds=30)
 HELD_PAUSE = timedelta(seconds=15)  # Until a thread's root may be there.
 SHORTEST_PAUSE = timedelta(seconds=1)  # Slack takes one message a second and channel.
 

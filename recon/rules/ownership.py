@@ -39,9 +39,8 @@ from recon.model.records.cases import JOB, Case, Change, Entry, Owner
 from recon.model.records.results import Mismatch
 from recon.model.records.words import Action, CaseState, Certainty, Finding, Kind, RunId, Severity
 
-NOBODY = (
-    "nobody, on purpose"  # The name of the owner of a case that a rule leaves unowned; its target is empty.
-)
+# The name of the owner of a case that a rule leaves unowned; its target is empty.
+NOBODY = "nobody, on purpose"
 
 _Word = TypeVar("_Word", bound=StrEnum)
 

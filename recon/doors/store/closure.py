@@ -12,9 +12,8 @@ from sqlalchemy import Connection, text
 
 from recon.model.tables import microseconds
 
-LOOKED_AT_AFTER_DECISION = timedelta(
-    days=7
-)  # A resolution that a week of runs did not contradict is left alone.
+# A resolution that a week of runs did not contradict is left alone.
+LOOKED_AT_AFTER_DECISION = timedelta(days=7)
 
 Tie = tuple[str, str, str]  # Account, which of the four below, value.
 KEY, REFUND, PAYMENT, ORDER = "k", "r", "p", "o"
