@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recon.model import cells, columns, frames, lines, objects, values
+from recon.model import cells, columns, frames, lines, objects, texts, values
 from recon.model.columns import INTENTS, REFUNDS
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
@@ -196,8 +196,8 @@ def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
         names = file.schema_arrow.names
         plan = _plan(path, names, side, mapped)
         wanted = _wanted(path, names, plan)
-        texts = [name for name in wanted if pa.types.is_string(file.schema_arrow.field(name).type)]
-        few = [name for name in texts if any(plan.columns.get(ours) == name for ours in _FEW_WORDS)]
+        strings = [name for name in wanted if pa.types.is_string(file.schema_arrow.field(name).type)]
+        few = [name for name in strings if any(plan.columns.get(ours) == name for ours in _FEW_WORDS)]
         table = pq.ParquetFile(path, metadata=file.metadata, read_dictionary=few).read(columns=wanted)
     except OSError as error:
         reason = error.strerror or "it is no Parquet file, or cut off"
@@ -296,10 +296,10 @@ def _column(held: Mapping[Any, Any], theirs: str, *, expanded: bool, trimmed: bo
         return pc.utf8_trim_whitespace(column)
     if expanded and pa.types.is_struct(column.type):
         return _by_path(column, ("id",))
-    texts = cells.plain_texts(column)
-    if cells.is_bytes(texts):
-        return pd.Series([values.decoded(cell) for cell in texts.to_pylist()], dtype=object)
-    return texts
+    plain = texts.plain(column)
+    if texts.is_bytes(plain):
+        return pd.Series([values.decoded(cell) for cell in plain.to_pylist()], dtype=object)
+    return plain
 
 
 def _by_path(column: Any, path: tuple[str, ...]) -> pd.Series:  # noqa: ANN401 - pyarrow ships no types.

@@ -185,33 +185,6 @@ def in_utc(raw: pd.Series) -> pd.Series:
     return series(pc.replace_substring_regex(texts_, f"({_ZONELESS[:-1]})$", r"\1Z"), index=raw.index)
 
 
-def plain_texts(column: Arrow) -> Arrow:
-    """Return a chunked column of texts as plain ones without blanks around them, any other as it is.
-
-    Some writers of Parquet do not say that their bytes are text, others say so of bytes that are no UTF-8:
-    those stay, or become, bytes.
-    """
-    kind = column.type
-    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
-        words = [plain_texts(pa.chunked_array([part.dictionary])).combine_chunks() for part in column.chunks]
-        kind = pa.large_binary() if any(map(is_bytes, words)) else pa.large_string()
-        parts = [word.cast(kind).take(part.indices) for word, part in zip(words, column.chunks, strict=True)]
-        return pa.chunked_array(parts, kind)
-    if pa.types.is_null(kind) or not (_is_text(kind) or is_bytes(column) or pa.types.is_string_view(kind)):
-        return column
-    try:
-        column = column.cast(pa.large_string())
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        return column.cast(pa.large_binary())
-    return pc.ascii_trim_whitespace(column)
-
-
-def is_bytes(column: Arrow) -> bool:
-    """Return whether a column is one of bytes."""
-    return bool(pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type))
-
-
 def series(values: Arrow, index: pd.Index | None = None) -> pd.Series:
     """Return an Arrow column as a pandas one of the frames' dtypes, by no way of Python objects."""
     kind = values.type

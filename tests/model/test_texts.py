@@ -1,17 +1,34 @@
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recon.model.texts import keepable
+from recon.model import texts
 
-
-@pytest.mark.parametrize(
-    "text, kept",
-    [
-        ("", ""),
-        ("a\x00b", "a\ufffdb"),
-        ("a\ud800", "a\ufffd"),
-        ("\udfff\udc00", "\ufffd\ufffd"),
-        ("\ud7ff\ue000\U0001f389\n\u202e<!channel>", "\ud7ff\ue000\U0001f389\n\u202e<!channel>"),
-    ],
+CELLS = st.lists(st.one_of(st.none(), st.text(" ab\u20ac\t", max_size=4)), max_size=6)
+WORDS = pa.dictionary(pa.int32(), pa.string())
+KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), WORDS)
+    pa.string(),
+    pa.large_string(),
+    pa.string_view(),
+    pa.binary(),
+    pa.dictionary(pa.int32(), pa.string()),
 )
-def test_only_what_no_database_takes_is_replaced(text: str, kept: str) -> None:
-    assert keepable(text) == kept
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@given(parts=st.lists(CELLS, max_size=3), skipped=st.integers(0, 2))
+def test_texts_of_any_type_lose_the_blanks_around_them_and_nothing_else(
+    kind: pa.DataType, parts: list[list[str | None]], skipped: int
+) -> None:
+    chunks = [pa.array(part, pa.string()) for part in parts]
+    column = pa.chunked_array(
+        [chunk.dictionary_encode() if pa.types.is_dictionary(kind) else chunk.cast(kind) for chunk in chunks],
+        kind,
+    ).slice(skipped)
+
+    plain = texts.plain(column)
+
+    assert plain.type == pa.large_string()
+    cells = [cell for part in parts for cell in part][skipped:]
+    assert plain.to_pylist() == [None if cell is None else cell.strip(" \t") for cell in cells]
