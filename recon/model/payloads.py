@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from recon.model.characters import keepable
 from recon.model.money import EXPONENTS, LARGEST_MINOR
 from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, IntentKey, RefundId
-from recon.model.texts import keepable
 
 _LATEST_SECONDS = 253_402_300_799  # The end of the year 9999: what a datetime holds.
 # Refunds that the provider makes by itself, by their reason or by what they are in its ledger.

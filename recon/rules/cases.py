@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
 from recon.model import wording
+from recon.model.characters import keepable
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner, case_id
 from recon.model.records.results import Mismatch, Result
 from recon.model.records.words import (
@@ -25,7 +26,6 @@ from recon.model.records.words import (
     Severity,
     Subject,
 )
-from recon.model.texts import keepable
 
 Pair = tuple[AccountId, Subject]
 

@@ -17,13 +17,13 @@ from recon.doors.store.engines import Database, reading_only
 from recon.doors.store.rows import INTENTS, REFUNDS, reject_row
 from recon.doors.store.statements import chunks, insert, upsert
 from recon.model import frames, tables
+from recon.model.characters import keepable
 from recon.model.errors import ConfigurationError
 from recon.model.frames import Intake
 from recon.model.records.results import Reject
 from recon.model.records.runs import Lease
 from recon.model.records.words import AccountId
 from recon.model.settings import IntentsMapping
-from recon.model.texts import keepable
 
 COLUMNS = tuple(frames.INTENT_DTYPES)
 TIMES = [name for name, dtype in frames.INTENT_DTYPES.items() if dtype == frames.TIME]

@@ -1,0 +1,14 @@
+"""What a stranger's text may hold to be kept: everything but what no database takes.
+
+Never shortens or judges a text.
+"""
+
+import re
+
+# PostgreSQL keeps no NUL; half a surrogate pair, which JSON can spell, has no UTF-8.
+_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def keepable(text: str) -> str:
+    """Return the text with a replacement character for each one that cannot be kept."""
+    return _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", text)
