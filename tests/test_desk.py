@@ -12,7 +12,7 @@ from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Repo
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
 from recon.model.records.queues import QueueFilters
-from recon.model.records.words import Action, Actor, CaseState, Certainty, Kind, Resolution, Role
+from recon.model.records.words import Action, Actor, CaseState, Certainty, IntentKey, Kind, Resolution, Role
 from recon.model.settings import DashboardSettings, Settings
 from tests import seeds
 from tests.builders import NOON
@@ -77,6 +77,21 @@ def test_a_case_of_two_keys_for_one_payment_shows_both_intents_and_both_refunds(
 
     assert {intent.key for intent in view.intents} == {"refund_order:8790", "refund_order:8791"}
     assert {refund.id for refund in view.refunds} == {"re_8790", "re_8791"}
+
+
+def test_the_other_intent_is_shown_also_where_only_inference_ties_its_refund_to_it(
+    desk: Desk, database: Database
+) -> None:
+    at = NOON - timedelta(hours=2)
+    mismatch = seeds.duplicate(8790, at=at)
+    intent, theirs = seeds.sides(mismatch, at=at)
+    other = replace(intent, key=IntentKey("call_1"), refund_id=None)
+    larger = replace(other, key=IntentKey("of another line"), amount_minor=5000)
+    unnamed = replace(theirs[1], intent_key=None)
+    seeds.rows(database, [intent, other, larger], [theirs[0], unnamed], now=NOON)
+    (case,) = seeds.run(database, [replace(mismatch, certainty=Certainty.PROBABLE)], now=NOON)
+
+    assert {each.key for each in seen(desk, case).intents} == {intent.key, other.key}
 
 
 def test_no_case_has_an_unknown_id(desk: Desk) -> None:

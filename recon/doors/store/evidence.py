@@ -6,14 +6,14 @@ Individuals for a page; crowds for the diff are read by reading.py, which alone 
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import ColumnElement, and_, false, or_, select
 
 from recon.doors.store.engines import Database
 from recon.doors.store.mirror import record
 from recon.model import tables
 from recon.model.records.cases import Case
 from recon.model.records.provider import Intent, Refund
-from recon.model.records.words import AccountId, IntentKey, IntentStatus
+from recon.model.records.words import AccountId, Certainty, IntentKey, IntentStatus, Kind
 
 ROW_LIMIT: Final = 50  # Of each side: a page shows a few next to each other, and says how many there are.
 
@@ -22,7 +22,9 @@ def rows(database: Database, case: Case) -> tuple[tuple[Intent, ...], tuple[Refu
     """Return the case's intents and refunds, each in time order, at most ROW_LIMIT of a side.
 
     Intents: its subject, the one its refund names, and those that recorded or are named by the refunds that
-    take part. Refunds: those that take part, its subject, those that name its own intent, the one it has.
+    take part; of a probable duplicate also those of the same payment and amount, because a refund may be
+    theirs by inference alone. Refunds: those that take part, its subject, those that name its own intent, the
+    one it has.
 
     Raises:
         DatabaseUnavailable: It cannot be read now.
@@ -49,9 +51,14 @@ def rows(database: Database, case: Case) -> tuple[tuple[Intent, ...], tuple[Refu
         right = tuple(map(record, refunds))
         for refund in right:
             keys |= {key for key in (refund.operator_key, refund.intent_key, refund.request_key) if key}
+        alike: ColumnElement[bool] = false()
+        if mismatch.kind is Kind.DUPLICATE and mismatch.certainty is Certainty.PROBABLE:
+            amounts = {refund.amount_minor for refund in right}
+            alike = and_(table.payment == mismatch.payment, table.amount_minor.in_(amounts))
+        tied = or_(table.key.in_(keys), table.refund_id.in_(ids), alike)
         intents = connection.execute(
             select(tables.intents)
-            .where(and_(table.account == case.account, or_(table.key.in_(keys), table.refund_id.in_(ids))))
+            .where(and_(table.account == case.account, tied))
             .order_by(table.created_at, table.key)
             .limit(ROW_LIMIT)
         ).mappings()
