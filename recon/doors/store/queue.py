@@ -98,8 +98,6 @@ def _conditions(filters: QueueFilters) -> list[ColumnElement[bool]]:
         found.append(columns.rank.in_([RANKS[severity] for severity in filters.severities]))
     if filters.owners:
         found.append(func.coalesce(columns.owner_name, "").in_(filters.owners))
-    if filters.accounts:
-        found.append(columns.account.in_(filters.accounts))
     if filters.search:
         found.append(_search(filters.search))
     return found

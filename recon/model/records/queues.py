@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recon.model.records.cases import Case
-from recon.model.records.words import AccountId, CaseId, CaseState, Kind, Severity
+from recon.model.records.words import CaseId, CaseState, Kind, Severity
 
 WAITING = (CaseState.OPEN, CaseState.ACKNOWLEDGED)  # The states in which somebody must still act.
 
@@ -22,7 +22,6 @@ class QueueFilters:
     kinds: tuple[Kind, ...] = ()
     severities: tuple[Severity, ...] = ()
     owners: tuple[str, ...] = ()
-    accounts: tuple[AccountId, ...] = ()
     search: str = ""
 
 

@@ -82,7 +82,6 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(database: Database, l
         (QueueFilters(owners=("Ada",)), {LOW}),
         (QueueFilters(owners=("",)), {OLD}),
         (QueueFilters(owners=("", "Ada")), {LOW, OLD}),
-        (QueueFilters(accounts=(AccountId("acct_2"),)), {OLD}),
         (QueueFilters(kinds=(Kind.DUPLICATE,), owners=("Ada",)), {LOW}),
         (QueueFilters(search=LOW.id), {LOW}),
         (QueueFilters(search="order_old"), {OLD}),
