@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import pandas as pd
 from sqlalchemy import Connection, bindparam, column, delete, inspect, select, table, text, tuple_
@@ -26,6 +27,7 @@ from recon.model.records.words import AccountId
 from recon.model.settings import IntentsMapping
 
 COLUMNS = tuple(frames.INTENT_DTYPES)
+TEXT_LIMIT = 500  # Characters of any text: PostgreSQL's indexes hold 2,704 bytes; the provider's values 500.
 TIMES = [name for name, dtype in frames.INTENT_DTYPES.items() if dtype == frames.TIME]
 
 
@@ -80,13 +82,32 @@ def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
         query = select(*wanted).select_from(table(name, schema=schema or None)).order_by(*named)
         rows = connection.execute(query).all()
     raw = pd.DataFrame([tuple(row) for row in rows], columns=list(mapping.columns), dtype=object)
-    raw = raw.map(lambda cell: keepable(cell) if isinstance(cell, str) else cell)
+    raw = raw.map(_cell)
     for name, value in mapping.constants.items():
         raw[name] = value
     raw["status"] = [mapping.statuses.get(str(word), word) for word in raw["status"]]
     if mapping.amount_unit == "major":
         raw = raw.rename(columns={"amount_minor": "amount"})
     return frames.intents(raw, source=mapping.table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Overlong:
+    """A text that cannot be kept, in the place of which its row is rejected."""
+
+    characters: int
+
+    def __str__(self) -> str:
+        return f"{self.characters} characters, more than {TEXT_LIMIT}"
+
+
+def _cell(value: object) -> object:
+    """Return a cell as it can be kept: a UUID as its text, a text without what no database takes."""
+    if isinstance(value, UUID):
+        return str(value)
+    if not isinstance(value, str):
+        return value
+    return keepable(value) if len(value) <= TEXT_LIMIT else _Overlong(len(value))
 
 
 @contextmanager

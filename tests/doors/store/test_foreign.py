@@ -1,8 +1,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import md5
 from pathlib import Path
+from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import Connection, create_engine, make_url, text
@@ -225,3 +228,43 @@ def test_whoever_lost_the_lease_copies_nothing(database: Database, theirs: Conne
         foreign.copy(database, lease, MAPPING)
 
     assert intents(database) == {}
+
+
+@pytest.mark.parametrize("length, written", [(500, 4), (501, 3)])
+def test_a_text_too_long_to_keep_is_a_reject_and_stops_nothing(
+    database: Database, theirs: Connection, length: int, written: int
+) -> None:
+    lease, random = a_lease(database), Random(1)
+    for column in ("no", "pay", "refund"):
+        long = "".join(chr(random.randrange(0x4E00, 0x9FFF)) for _ in range(length))
+        add(theirs, ROWS[0] | {"no": "long", column: long})
+        copied = foreign.copy(database, lease, MAPPING)
+        theirs.execute(text("DELETE FROM refund_requests WHERE state = 'ok' AND request_no <> 'r1'"))
+
+        assert len(intents(database)) == written
+        assert ["501 characters" in each.reason for each in copied.rejects] == [True] * (4 - written)
+
+
+def test_a_text_that_no_database_takes_is_kept_without_it(
+    database: Database, tmp_path: Path, database_url: str
+) -> None:
+    with create_engine(f"sqlite:///{tmp_path / 'theirs.db'}").begin() as connection:
+        connection.execute(text("CREATE TABLE r (k TEXT, a INTEGER, at TEXT, pay TEXT)"))
+        row = {"k": "r1", "at": "2026-03-06T12:00:00Z", "pay": "pi_\x001"}
+        connection.execute(text("INSERT INTO r VALUES (:k, 4900, :at, :pay)"), row)
+    columns = {"key": "k", "amount_minor": "a", "created_at": "at", "payment": "pay"}
+    constants = {"currency": "usd", "status": "done"}
+    url = Secret(f"sqlite:///{tmp_path / 'theirs.db'}")
+    foreign.copy(database, a_lease(database), IntentsMapping("r", columns, url=url, constants=constants))
+
+    assert intents(database)["r1"][3] == "pi_\ufffd1"
+
+
+@pytest.mark.postgres
+def test_their_keys_may_be_uuids(database: Database, theirs: Connection) -> None:
+    if database.dialect == "sqlite":
+        return  # It has no such type.
+    theirs.execute(text("ALTER TABLE refund_requests ALTER request_no TYPE uuid USING md5(request_no)::uuid"))
+
+    assert foreign.copy(database, a_lease(database), MAPPING).rejects == ()
+    assert str(UUID(md5(b"r1", usedforsecurity=False).hexdigest())) in intents(database)
