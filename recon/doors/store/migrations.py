@@ -60,6 +60,8 @@ def check(database: Database) -> None:
     with database.read() as connection:
         found = _current(connection)
         lacking = triggers.missing(connection) if found == head() else ()
+    if found is not None and found not in _known():
+        raise _newer(found)
     if found != head():
         raise ConfigurationError(
             f"Expected the database at revision {head()}, found {found or 'none'}: run recon db upgrade."
@@ -73,6 +75,18 @@ def check(database: Database) -> None:
 
 def _scripts() -> ScriptDirectory:
     return ScriptDirectory(str(HERE))
+
+
+def _known() -> frozenset[str]:
+    """Return every revision that this version of recon knows."""
+    return frozenset(script.revision for script in _scripts().walk_revisions())
+
+
+def _newer(found: str | None) -> ConfigurationError:
+    return ConfigurationError(
+        f"Expected a database at revision {head()} or earlier, found {found}: "
+        "it belongs to a newer version of recon."
+    )
 
 
 def _current(connection: Connection) -> str | None:
@@ -91,7 +105,4 @@ def _run(connection: Connection) -> None:
             environment.run_migrations()
     except CommandError:
         # A revision that a newer version of recon wrote.
-        raise ConfigurationError(
-            f"Expected a database at revision {head()} or earlier, found {_current(connection)}: "
-            "it belongs to a newer version of recon."
-        ) from None
+        raise _newer(_current(connection)) from None

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -70,12 +71,15 @@ def test_a_database_behind_is_refused_with_the_command_that_helps(empty_database
         migrations.check(database)
 
 
-def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
+@pytest.mark.parametrize("use", [migrations.check, migrations.upgrade])
+def test_a_database_of_a_newer_version_is_refused(
+    database: Database, use: Callable[[Database], None]
+) -> None:
     with database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
     with pytest.raises(ConfigurationError, match=r"found 9999.*newer version"):
-        migrations.upgrade(database)
+        use(database)
 
 
 def test_a_dropped_trigger_is_named_and_an_upgrade_makes_it_anew(database: Database) -> None:
