@@ -82,5 +82,3 @@ RESOLUTIONS: Final = {
 }
 
 ACTIONS: Final = wording.ACTIONS
-
-VERDICTS: Final = wording.VERDICTS
