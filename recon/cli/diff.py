@@ -104,8 +104,10 @@ def diff(
     mapping = files.read_mapping(columns) if columns is not None else None
     ours = files.read_intents(intents, mapping)
     theirs = files.read_refunds(refunds, mapping)
+    for note in (*ours.notes, *theirs.notes):  # First: they may be why nothing else can be said.
+        _say(note)
     result = _result(ours, theirs, asked or _latest(ours, theirs), _coverage(set(incomplete or ()), froms))
-    for sentence in (*ours.notes, *theirs.notes, *(result.incomplete or _uncovered(result))):
+    for sentence in result.incomplete or _uncovered(result):
         _say(sentence)
     _report(result, format_, output)
     raise typer.Exit(exit_code(result))

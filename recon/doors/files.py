@@ -184,7 +184,8 @@ def _csv(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
     read = lines.read(content, len(names))
     held = {name: read.table.column(names.index(name)) for name in wanted}
     index = pd.Index(read.numbers, name="row")
-    return _Loaded(_framed(held, plan, index), read.refusals, _notes(plan), read.incomplete)
+    notes = [*_notes(plan), *_lacking(plan.columns, names, side)]
+    return _Loaded(_framed(held, plan, index), read.refusals, notes, read.incomplete)
 
 
 def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
@@ -208,7 +209,7 @@ def _parquet(path: Path, side: str, mapped: Mapping[str, str]) -> _Loaded:
         ) from None
     held = {name: table.column(name) for name in wanted}
     frame = _framed(held, plan, pd.RangeIndex(1, table.num_rows + 1, name="row"), trimmed=False)
-    return _Loaded(frame, notes=_notes(plan))
+    return _Loaded(frame, notes=[*_notes(plan), *_lacking(plan.columns, names, side)])
 
 
 def _plan(path: Path, names: list[str], side: str, mapped: Mapping[str, str]) -> columns.Reading:
@@ -267,6 +268,19 @@ def _notes(plan: columns.Reading) -> list[str]:
         return []
     zone = ", times without a zone as UTC" if plan.zoneless_utc else ""
     return [f"read as a table of {plan.tool}: amount in minor units{zone}."]
+
+
+def _lacking(known: Iterable[str], names: list[str], side: str) -> list[str]:
+    """Return what to say of needed columns that a file has not at all: each of its rows is rejected."""
+    there = set(known)
+    if there & {"amount_minor", "amount"}:
+        there |= {"amount_minor", "amount"}
+    lacking = ", ".join(name for name in columns.NEEDED[side] if name not in there)
+    if not lacking:
+        return []
+    called = lacking.replace("amount_minor, amount", "amount_minor or amount")
+    note = f"no column is called {called}, which {side} need; {_found(names)}; --columns MAP.toml says"
+    return [f"{note} which of them is meant."]
 
 
 def _framed(
@@ -353,8 +367,11 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
             raise UnusableInput(
                 f"{path} has no field {lacking[0]!r}, which the column map names; {_found(names)}."
             )
+    notes = list(opened.notes)
     if flat:
-        _check_needed(path, [ours for ours, theirs in known.items() if _head(names, theirs)], names, side)
+        there = [ours for ours, theirs in known.items() if _head(names, theirs)]
+        _check_needed(path, there, names, side)
+        notes += _lacking(there, names, side)
     rows = [
         _row(row, opened.sources[number], known if number in opened.foreign else mapped)
         for number, row in opened.rows.items()
@@ -370,7 +387,7 @@ def _objects(path: Path, side: str, mapped: Mapping[str, str], items: Iterable[o
     )
     numbers = pd.Index(np.fromiter(opened.rows, dtype="int64", count=len(opened.rows)), name="row")
     frame = frame.set_axis(numbers) if len(frame.columns) else pd.DataFrame(index=numbers)
-    return _Loaded(frame, opened.refusals, opened.notes, opened.incomplete)
+    return _Loaded(frame, opened.refusals, notes, opened.incomplete)
 
 
 def _row(

@@ -225,6 +225,18 @@ def test_a_column_map_reads_other_peoples_headers(recon: Recon) -> None:
     assert (run.returncode, run.stderr) == (0, "")
 
 
+def test_headers_that_nobody_knows_are_said_first_and_how_to_name_them(recon: Recon) -> None:
+    Path("intents.json").write_text('[{"Ticket": "k1", "amount": "49.00", "currency": "usd"}]')
+    Path("refunds.csv").write_text("Refund,Currency\nre_1,usd\n")
+    result = recon("diff", "intents.json", "refunds.csv")
+
+    first, second = result.stderr.splitlines()[:2]
+    assert result.returncode == 2
+    assert first.startswith("recon: intents.json: no column is called key, status, created_at, which intents")
+    assert "no column is called id, amount_minor or amount, created_at" in second
+    assert "'Refund', 'Currency'; --columns MAP.toml" in second
+
+
 def test_help_and_version_answer_without_loading_frames() -> None:
     script = (
         "import sys\nfrom recon.cli.main import main\n"

@@ -100,6 +100,15 @@ def test_a_csv_that_lacks_one_needed_column_has_its_rows_rejected(tmp_path: Path
     intake = refunds_of(tmp_path, "id,amount_minor,currency\nre_1,4900,usd\n")
 
     assert [reject.reason for reject in intake.rejects] == ["created_at is missing"]
+    (note,) = intake.notes
+    assert note.startswith("refunds.csv: no column is called created_at, which refunds need; its first")
+    assert note.endswith("--columns MAP.toml says which of them is meant.")
+
+
+def test_an_amount_in_either_unit_is_enough(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, "id,amount,currency,created_at\nre_1,49.00,usd,2026-03-06T17:00:01Z\n")
+
+    assert (ids(intake), intake.notes) == (["re_1"], ())
 
 
 def test_a_zero_byte_rejects_its_line_only(tmp_path: Path) -> None:
