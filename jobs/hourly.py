@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from jobs import vitals
-from jobs.shift import log, work
+from jobs.shift import log, takes_nothing, work
 from recon import delivery, hourly
 from recon.cli import exits
 from recon.doors import pulse
@@ -109,4 +109,5 @@ def _now() -> datetime:
 
 
 if __name__ == "__main__":
+    takes_nothing("hourly", __doc__)
     sys.exit(main())

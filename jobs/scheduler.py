@@ -21,6 +21,7 @@ from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
+from jobs.shift import takes_nothing
 from recon.cli import exits
 from recon.doors import config, logs, pulse
 from recon.doors.pulse import Labels, Sample
@@ -133,4 +134,5 @@ def _run(job: str, record: Record, run: Start) -> None:
 
 
 if __name__ == "__main__":
+    takes_nothing("scheduler", __doc__)
     sys.exit(main())

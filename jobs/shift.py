@@ -3,6 +3,7 @@
 Never knows what the work is.
 """
 
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable
 
 import structlog
@@ -15,6 +16,17 @@ from recon.model.errors import ReconError
 from recon.model.settings import Settings
 
 log = structlog.get_logger("recon")
+
+
+def takes_nothing(job: str, about: str | None) -> None:
+    """Answer -h with what the job is, and refuse every other argument, before anything is done.
+
+    Raises:
+        SystemExit: there was an argument; with 2 where it was not -h or --help.
+    """
+    ArgumentParser(
+        prog=f"python -m jobs.{job}", description=about, formatter_class=RawDescriptionHelpFormatter
+    ).parse_args()
 
 
 def work(job: str, task: Callable[[Database, Settings], int]) -> int:

@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from jobs.hourly import deliver
-from jobs.shift import log, work
+from jobs.shift import log, takes_nothing, work
 from recon import watch
 from recon.cli import exits
 from recon.doors.store.engines import Database
@@ -31,4 +31,5 @@ def tick(database: Database, settings: Settings) -> int:
 
 
 if __name__ == "__main__":
+    takes_nothing("tick", __doc__)
     sys.exit(main())
