@@ -87,15 +87,15 @@ def _verdict(report: "RunReport") -> Iterator[Line]:
     since = min(each.from_at for each in run.accounts)
     yield Line(
         f"{whole} of {len(run.accounts)} accounts read, since {since:%Y-%m-%d %H:%M} UTC: "
-        f"{refunds} refunds, {changed} new or different"
+        f"{_several(refunds, 'refund')}, {changed} new or different"
     )
     for each in run.accounts:
         if not each.complete:
             yield Line(f"Not read to the end: {each.account or 'the platform'}: {each.error}", "yellow")
     judged = "everything" if run.full else "what was touched or due"
     yield Line(
-        f"Compared {judged}: {counts.intents} intents, {counts.refunds} refunds, {counts.matched} in "
-        f"agreement, {counts.in_flight} in flight, {counts.withheld} withheld"
+        f"Compared {judged}: {_several(counts.intents, 'intent')}, {_several(counts.refunds, 'refund')}, "
+        f"{counts.matched} in agreement, {counts.in_flight} in flight, {counts.withheld} withheld"
     )
 
 
@@ -189,6 +189,10 @@ def _next(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Li
 def _heading(text: str) -> Iterator[Line]:
     yield Line("", indent=0)
     yield Line(text, "bold", indent=0)
+
+
+def _several(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _more(count: int) -> Iterator[Line]:
