@@ -136,9 +136,10 @@ def _pager(desk: Desk, held: Snapshot) -> None:
         older = st.button(
             "Next", key="older", icon=":material/chevron_right:", disabled=held.page.next is None
         )
-        st.caption(
-            f"Page {len(held.before)}, {len(held.page.cases)} cases, worst first; {times.clock(held.at)} UTC"
-        )
+        number = len(held.page.cases)
+        cases = f"{number} {'case' if number == 1 else 'cases'}"
+        tick = "" if filters.as_list() else " Tick a row to open its case."
+        st.caption(f"Page {len(held.before)}, {cases}, worst first; {times.clock(held.at)} UTC.{tick}")
     if older and held.page.next is not None:
         _look(desk, held.filters, (*held.before, held.page.next), held.summary)
         st.rerun()
