@@ -5,6 +5,7 @@ listens on loopback or not at all.
 """
 
 import os
+import socket
 import sys
 from importlib.resources import files
 from importlib.util import find_spec
@@ -28,6 +29,7 @@ def dashboard(
 
     settings = config.load().dashboard
     command = serving(settings, port)
+    _refuse_taken(settings.address, port or settings.port)
     os.execv(command[0], command)  # noqa: S606 -- this process becomes the server, and takes its signals
 
 
@@ -53,6 +55,20 @@ def serving(settings: DashboardSettings, port: int | None = None) -> list[str]:
     options = {"address": settings.address, "port": port or settings.port, "headless": "true"}
     flags = [flag for name, value in options.items() for flag in (f"--server.{name}", str(value))]
     return [sys.executable, "-m", "streamlit", "run", app, *flags]
+
+
+def _refuse_taken(address: str, port: int) -> None:
+    """Refuse a port that somebody listens on already, as the other commands say it."""
+    family, kind, protocol, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # As the server: what has ended is free.
+        try:
+            tried.bind(where)
+        except OSError as taken:
+            reason = (taken.strerror or str(taken)).lower()
+            raise ConfigurationError(
+                f"Expected to listen on {address}:{port}, found {reason}: choose another --port."
+            ) from taken
 
 
 def _loopback(address: str) -> bool:

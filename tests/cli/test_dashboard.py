@@ -1,4 +1,5 @@
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recon.cli.dashboard import serving
+from recon.cli.main import main
 from recon.model.errors import ConfigurationError
 from recon.model.settings import DashboardSettings
 
@@ -54,3 +56,19 @@ def test_beyond_loopback_the_command_says_one_sentence_and_ends_with_2(tmp_path:
     assert (ended.returncode, ended.stdout) == (2, "")
     assert len(ended.stderr.splitlines()) == 1
     assert "loopback" in ended.stderr
+
+
+def test_a_port_that_is_taken_is_one_sentence_and_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(sys, "argv", ["recon", "dashboard", "--port", str(port)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == (
+        f"recon: Expected to listen on 127.0.0.1:{port}, found address already in use: choose another"
+        " --port.\n"
+    )
