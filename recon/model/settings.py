@@ -119,7 +119,7 @@ class IntentsMapping:
     """Somebody else's intents table: which of its columns are ours. Such a table is only read, never healed.
 
     columns: our name to theirs. statuses: their word to ours. url: None is recon's own database.
-    amount_unit: "minor" or "major", stated and never guessed.
+    amount_unit: "minor" or "major", never guessed.
     """
 
     table: str
