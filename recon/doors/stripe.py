@@ -94,7 +94,7 @@ class Provider:
             ProviderRefused: the key or the account is wrong.
             ProviderUnavailable: no usable answer.
         """
-        what = f"the account {_named(account)}"
+        what = f"account {account}" if account else "the platform's own account"
         found = self._read(what, lambda: self._client.v1.accounts.retrieve_current(options=_for(account)))
         return Identity(str(found.get("id", "")), self.livemode())
 
@@ -315,7 +315,7 @@ def _cause(error: stripe.StripeError) -> str:
     said = str(error.user_message or "")
     for word in ("timed out", "refused", "resolve", "SSL", "broke off", "reset", "aborted"):
         if word.lower() in said.lower():
-            return word
+            return "its host name was not found" if word == "resolve" else word
     return "no connection"
 
 
