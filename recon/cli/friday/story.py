@@ -64,7 +64,7 @@ def tell(console: Console, findings: Findings) -> None:
 def go_on(console: Console, *, dashboard: str, again: str, files: str, slack_url: str | None) -> None:
     """Say what can be done next. slack_url: None where the sandbox ends with the demo."""
     _heading(console, "What comes next")
-    _command(console, "Open the desk on this evening:", dashboard)
+    _command(console, "Open the desk on this evening, which it calls stale: no run has followed:", dashboard)
     if slack_url is None:
         _command(console, "See the Slack channels as people see them:", again)
     else:
