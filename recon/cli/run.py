@@ -236,6 +236,8 @@ def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a 
         print("recon: no SLACK_BOT_TOKEN: the notices wait in the database.", file=sys.stderr)
     for reason in done.reasons:
         print(f"recon: {reason}", file=sys.stderr)
+    if done.complete and done.sent:
+        print(f"recon: {done.sent} {'notice' if done.sent == 1 else 'notices'} sent.", file=sys.stderr)
     if done.enabled and not done.complete:
         told = f"{done.sent} notices sent, {done.waiting} waiting, {done.given_up} given up"
         print(f"recon: {told}; recon deliver tries again.", file=sys.stderr)

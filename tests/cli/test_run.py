@@ -11,7 +11,7 @@ from recon.doors.store import leases
 from recon.doors.store.engines import Database
 from recon.model.records.runs import HOUR
 from tests.hours import Town, a_town, rows, twice
-from tests.sandboxes import STRIPE_KEY, Street
+from tests.sandboxes import SLACK_TOKEN, STRIPE_KEY, Street
 
 ROOT = Path(__file__).parents[2]
 KEYS = [
@@ -86,6 +86,15 @@ def test_a_run_prints_the_verdict_the_money_the_owner_and_the_messages(
     ):
         assert told in done.stdout
     assert rows(town, "runs") == 1
+
+
+def test_deliver_says_how_much_went_out(town: Town, environ: dict[str, str]) -> None:
+    twice(town, "1")
+    told = {"SLACK_BOT_TOKEN": SLACK_TOKEN, "RECON_SLACK_BASE_URL": town.street.slack_url}
+    done = recon_run({**environ, **told}, "--deliver")
+
+    assert (done.returncode, done.stderr) == (0, "recon: 2 notices sent.\n")
+    assert "recon deliver" not in done.stdout
 
 
 def test_json_has_every_key_and_fail_on_mismatch_makes_1(town: Town, environ: dict[str, str]) -> None:
