@@ -197,9 +197,9 @@ def _report(result: Result, format_: Format, output: Path | None) -> None:
     if output is None:
         _print(text, programs_read_it=format_ != Format.TABLE)
         return
-    from recon.doors import files
+    from recon.doors import outputs
 
-    files.write_text(output, text)
+    outputs.write_text(output, text)
     _say(f"{result.verdict}: written to {output}.")
 
 

@@ -1,11 +1,9 @@
-"""Intents and refunds from .csv, .json, .jsonl and .parquet files, and reports back into files, whole.
+"""Intents and refunds from .csv, .json, .jsonl and .parquet files.
 
 Never guesses: cells of a CSV stay text, numbers of a JSON stay exact, and a file that is not what its suffix
 says is refused. A line that cannot be read is a reject, with its row.
 """
 
-import os
-import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -95,39 +93,6 @@ def read_mapping(path: Path) -> ColumnMap:
                     f"{path} must map {side}.{ours} to the name of a column; found {theirs!r}."
                 )
     return tables
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a whole file or nothing: into a temporary one beside it, which then takes its name.
-
-    Raises:
-        UnusableInput: it cannot be written there. What was there is untouched.
-    """
-    try:
-        if path.exists() and not path.is_file():  # A pipe or /dev/null is written to, never replaced.
-            path.write_text(text, encoding="utf-8", newline="")
-            return
-        target = path.resolve()
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-            Path(name).replace(target)
-        except BaseException:  # Also an interrupt: nothing half-written stays behind.
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UnusableInput(f"The report cannot be written to {path}: {error.strerror}.") from None
-
-
-def _umask() -> int:
-    """Return the process's umask, which can be read only by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _intake(path: Path, side: str, column_map: ColumnMap, read: Callable[..., Intake]) -> Intake:
