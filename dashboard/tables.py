@@ -28,9 +28,7 @@ def money(amount: Money) -> str:
     if amount.currency not in units.EXPONENTS:
         name = "".join(filter(str.isalnum, amount.currency))[:8].upper()
         return f"{amount.amount_minor} minor units of {name or 'no currency'}"
-    whole, point, rest = units.major(amount.amount_minor, amount.currency).partition(".")
-    sign, digits = whole[: len(whole) - len(whole.lstrip("-"))], whole.lstrip("-")
-    return f"{sign}{int(digits):,}{point}{rest} {amount.currency.upper()}"
+    return units.written(amount)
 
 
 def kind(case: Case) -> str:
@@ -67,12 +65,12 @@ def queue_columns(now: datetime, zone: tzinfo) -> Mapping[str, ColumnConfig]:
     """Return how the queue's columns are shown: amounts to the right, the zone in the times' heading."""
     config = st.column_config
     return {
-        "Severity": config.TextColumn(width=72),
-        "Kind": config.TextColumn(width=178),
+        "Severity": config.TextColumn(width=64),
+        "Kind": config.TextColumn(width=174),
         "At risk": config.TextColumn(width=94, alignment="right"),
-        "Order": config.TextColumn(width=84),
-        "Customer": config.TextColumn(width=160),
-        "Owner": config.TextColumn(width=120),
+        "Order": config.TextColumn(width=80),
+        "Customer": config.TextColumn(width=156),
+        "Owner": config.TextColumn(width=117),
         "State": config.TextColumn(width=98),
         "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=102),
         "Case": config.TextColumn(width=114),

@@ -14,12 +14,14 @@ import streamlit as st
 from dashboard import compare, links, panels, safe, session, tables, times, words
 from recon.desk import CaseView, Desk
 from recon.model.errors import CaseMoved, ReconError
-from recon.model.records.cases import JOB, Entry
+from recon.model.records.cases import JOB, Case, Entry
 from recon.model.records.words import Action, CaseState, Resolution
 
 STORY_LIMIT: Final = 50  # Entries shown at once; the older ones are behind a button.
 ID_LIMIT: Final = 40  # Characters: an id has twelve; whatever is pasted around it is cut.
 REASON_PIXELS: Final = 110  # Four lines.
+
+OVER: Final = frozenset({CaseState.RESOLVED, CaseState.CLEARED})
 
 VERBS: Final = {Action.ACKNOWLEDGED: "Acknowledge", Action.RESOLVED: "Resolve", Action.COMMENTED: "Comment"}
 ICONS: Final = {
@@ -74,14 +76,16 @@ def _find(named: str) -> None:
 
 def _headline(view: CaseView) -> None:
     mismatch = view.case.mismatch
-    amount = tables.money(mismatch.at_risk)
-    kind = words.KINDS[mismatch.kind]
-    st.title(
-        f"{kind} · {amount} at risk" if mismatch.at_risk.amount_minor else f"{kind} · nothing at risk",
-        anchor=False,
-    )
+    st.title(f"{words.KINDS[mismatch.kind]} · {_risk(view.case)}", anchor=False)
     panels.badges(view.case)
     st.text(safe.text(mismatch.why))
+
+
+def _risk(case: Case) -> str:
+    """Return what is at risk, or what was until the case was answered or cleared."""
+    at_risk = case.mismatch.at_risk
+    amount = tables.money(at_risk) if at_risk.amount_minor else "nothing"
+    return f"{amount} at risk" if case.state not in OVER else f"{amount} was at risk"
 
 
 def _ownership(view: CaseView, zone: tzinfo) -> None:
@@ -152,7 +156,7 @@ def _dialog(desk: Desk, view: CaseView, move: Action) -> None:
 def _confirm(desk: Desk, view: CaseView, move: Action, amount: str, *, action_id: str) -> None:
     if st.session_state.get("again"):  # The button below, which is there only after a refusal.
         st.rerun()
-    st.text(f"{words.KINDS[view.case.mismatch.kind]}, {amount} at risk, case {view.case.id}.")
+    st.text(f"{words.KINDS[view.case.mismatch.kind]}, {_risk(view.case)}, case {view.case.id}.")
     st.caption(PURPOSES[move])
     with st.form("decision", border=False, enter_to_submit=False):
         code = _resolution() if move is Action.RESOLVED else None

@@ -1,4 +1,4 @@
-"""The queue: what is at risk, how much waits, and the cases themselves, worst first.
+"""The queue: what is at risk, how much waits, and the cases themselves, most urgent first.
 
 The page that a person looks at stands still until they ask for another: a row that moved under the pointer
 would open the wrong case.
@@ -18,6 +18,7 @@ from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSum
 from recon.model.records.results import Money
 
 CARDS: Final = 5  # Three currencies, how many and how old, in one row of a desktop.
+ORDER: Final = "most severe first, then longest waiting"
 NEWS_SECONDS: Final = 60.0
 ROWS_SHOWN: Final = 14  # Before the grid scrolls: the buttons below it stay in sight.
 ROW_PIXELS: Final = 33  # Of the grid at this theme's size.
@@ -39,6 +40,7 @@ def main() -> None:
     """Show money at risk, the filters with their counts, and one page of cases."""
     desk, zone = session.desk(), session.zone()
     st.title("Queue", anchor=False)
+    links.choose("case", ())  # Left there by the way back from one.
     held = st.session_state.get("snapshot")
     summary = held.summary if held else desk.summary()
     _money(summary, desk)
@@ -107,7 +109,7 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
         selection_mode="single-row",
         key=f"grid-{held.id}",
         column_config=tables.queue_columns(held.at, zone),
-        alt=f"{len(cases)} cases, worst first. The same as a plain list of links: choose Show as, List.",
+        alt=f"{len(cases)} cases, {ORDER}. The same as a plain list of links: choose Show as, List.",
     )
     if chosen.selection.rows:
         st.switch_page("views/case.py", query_params=links.case(cases[chosen.selection.rows[0]].id))
@@ -139,7 +141,7 @@ def _pager(desk: Desk, held: Snapshot) -> None:
         number = len(held.page.cases)
         cases = f"{number} {'case' if number == 1 else 'cases'}"
         tick = "" if filters.as_list() else " Tick a row to open its case."
-        st.caption(f"Page {len(held.before)}, {cases}, worst first; {times.clock(held.at)} UTC.{tick}")
+        st.caption(f"Page {len(held.before)}, {cases}, {ORDER}; {times.clock(held.at)} UTC.{tick}")
     if older and held.page.next is not None:
         _look(desk, held.filters, (*held.before, held.page.next), held.summary)
         st.rerun()

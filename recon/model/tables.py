@@ -287,7 +287,7 @@ cases = Table(
     Column("resolution", Text),
     Column("mismatch", Document, nullable=False),  # The latest evidence, whole.
     UniqueConstraint("account", "subject"),
-    Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, read backwards.
+    Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, one severity after the other.
     Index(None, "state", "decided_at"),  # What each run must look at.
     Index(None, "owner_target", "kind", "rank"),  # The threads.
 )

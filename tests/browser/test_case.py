@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,9 @@ from tests.browser.conftest import Desk
 pytestmark = pytest.mark.browser
 
 Tab = Callable[[str], Page]
+
+SCROLL_BAR = 10  # Pixels of the window's own, which a browser in tests leaves out.
+AROUND = 352  # Pixels beside the grid: the sidebar, margins and borders.
 
 
 def entries(desk: Desk, case: Case) -> list[tuple[Action, str]]:
@@ -49,8 +53,10 @@ def test_from_the_queue_to_a_resolved_case(desk: Desk, tab: Tab) -> None:
     assert (stored.state, stored.resolution) == (CaseState.RESOLVED, Resolution.RECOVERED)
     last = book.entries(desk.database, case.id)[-1].entry
     assert (last.actor, last.reason) == ("local operator", "The customer sent it back.")
+    expect(page.get_by_role("heading", name="Refunded twice · 49.00 USD was at risk")).to_be_visible()
     page.get_by_role("link", name="Queue").last.click()
     expect(page.get_by_text("No case fits these filters.")).to_be_visible()  # The way back keeps them.
+    expect(page).not_to_have_url(re.compile("case="))
 
 
 def test_a_row_of_the_grid_opens_its_case(desk: Desk, tab: Tab) -> None:
@@ -66,6 +72,17 @@ def test_a_row_of_the_grid_opens_its_case(desk: Desk, tab: Tab) -> None:
 
     expect(page.get_by_text(case.id).first).to_be_visible()
     assert f"case={case.id}" in page.url
+
+
+def test_the_last_column_of_the_grid_is_in_sight_on_a_small_desktop(desk: Desk, tab: Tab) -> None:
+    case = desk.seeded()
+    page = tab(f"/?text={case.mismatch.order_id}")
+    page.set_viewport_size({"width": 1400 - SCROLL_BAR, "height": 900})
+    grid = page.locator(".dvn-scroller")
+    grid.wait_for()
+
+    expect(grid).to_have_js_property("clientWidth", 1400 - SCROLL_BAR - AROUND)
+    assert grid.evaluate("each => each.scrollWidth - each.clientWidth") == 0
 
 
 def test_five_quick_clicks_are_one_entry(desk: Desk, tab: Tab) -> None:
@@ -127,7 +144,7 @@ def test_hostile_text_is_shown_as_text_and_asks_for_nothing_outside(desk: Desk, 
     for path in ("/?view=list", "/", f"/case?case={case.id}"):
         page = tab(path)
         page.on("dialog", lambda dialog: alerts.append(dialog.message))
-        page.get_by_text(case.id if path != "/" else "worst first").first.wait_for()
+        page.get_by_text(case.id if path != "/" else "most severe first").first.wait_for()
         assert page.locator("img[src*='outside.example']").count() == 0
     decide(page, "Comment", HOSTILE)
     confirm(page, "Save the comment")

@@ -1,12 +1,14 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
 from recon.doors.store import cases as book
 from recon.doors.store import operators
 from recon.doors.store.engines import Database
 from recon.model.records.people import Operator
-from recon.model.records.words import Actor, Role
+from recon.model.records.words import Actor, CaseState, Role
+from recon.model.tables import cases
 from tests import seeds
 from tests.dashboard.conftest import APP, Server, Visit, now, words
 
@@ -106,6 +108,39 @@ def test_a_case_shows_both_sides_what_differs_and_its_story(database: Database, 
     assert said.count("differs") == 2
     assert "refund operators" in said
     assert "recon, in a run" in said
+
+
+@pytest.mark.parametrize(
+    "state, said",
+    [
+        (CaseState.OPEN, "Wrong amount · 77.00 EUR at risk"),
+        (CaseState.ACKNOWLEDGED, "Wrong amount · 77.00 EUR at risk"),
+        (CaseState.RESOLVED, "Wrong amount · 77.00 EUR was at risk"),
+        (CaseState.CLEARED, "Wrong amount · 77.00 EUR was at risk"),
+    ],
+)
+def test_what_is_over_was_at_risk(database: Database, visit: Visit, state: CaseState, said: str) -> None:
+    found = seeds.trouble(database, now=now())
+    with database.write() as connection:
+        connection.execute(update(cases).where(cases.c.id == found[10].id).values(state=state))
+
+    assert visit("case", case=found[10].id).title[0].value == said
+
+
+def test_the_way_back_from_a_case_leaves_no_case_in_the_queues_address(
+    database: Database, visit: Visit
+) -> None:
+    found = seeds.trouble(database, now=now())
+
+    page = visit(case=found[0].id, kind="duplicate")
+
+    assert {*page.query_params} == {"kind"}
+
+
+def test_the_queue_says_its_order(database: Database, visit: Visit) -> None:
+    seeds.trouble(database, now=now())
+
+    assert "17 cases, most severe first, then longest waiting; " in words(visit())
 
 
 def test_a_case_without_refunds_says_that_nothing_is_there(database: Database, visit: Visit) -> None:

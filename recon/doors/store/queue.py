@@ -1,12 +1,12 @@
-"""The cases as a queue: the worst severity first, then the newest; a page costs the same wherever it is.
+"""The cases as a queue: most severe first, then longest waiting; a page costs the same wherever it is.
 
 Never moves a case.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, literal, or_, select, tuple_
 
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS, SEVERITIES, case_record
@@ -24,16 +24,15 @@ def page(
     limit: int = 50,
 ) -> QueuePage:
     """Return the cases that follow a place in the queue, at most limit of them."""
-    columns = cases.c
-    place = tuple_(columns.rank, columns.opened_at, columns.id)
-    query = select(cases).where(*_conditions(filters))
-    if after is not None:
-        values = (RANKS[after.severity], after.opened_at, after.case_id)
-        named = zip(values, (columns.rank, columns.opened_at, columns.id), strict=True)
-        query = query.where(place < tuple_(*(literal(value, column.type) for value, column in named)))
-    query = query.order_by(columns.rank.desc(), columns.opened_at.desc(), columns.id.desc())
+    worst = max(SEVERITIES) if after is None else RANKS[after.severity]
+    rows: list[RowMapping] = []
     with database.read() as connection:
-        rows = connection.execute(query.limit(limit + 1)).mappings().all()
+        # One query for each severity: no index runs down the severities and up the times at once.
+        for rank in range(worst, min(SEVERITIES) - 1, -1):
+            begin = after if rank == worst else None
+            rows += _of_severity(connection, rank, filters, begin, limit + 1 - len(rows))
+            if len(rows) > limit:
+                break
     found = tuple(map(case_record, rows[:limit]))
     last = found[-1] if len(rows) > limit else None
     return QueuePage(found, None if last is None else Cursor(last.severity, last.opened_at, last.id))
@@ -82,6 +81,18 @@ def standing(database: Database) -> Mapping[tuple[Kind, Severity, str], tuple[in
             (Kind(kind), SEVERITIES[rank], currency): (count, int(minor))  # PostgreSQL's sum is a Decimal.
             for kind, rank, currency, count, minor in connection.execute(query)
         }
+
+
+def _of_severity(
+    connection: Connection, rank: int, filters: QueueFilters, after: Cursor | None, limit: int
+) -> Sequence[RowMapping]:
+    columns = cases.c
+    query = select(cases).where(*_conditions(filters), columns.rank == rank)
+    if after is not None:
+        place = (literal(after.opened_at, columns.opened_at.type), literal(after.case_id, columns.id.type))
+        query = query.where(tuple_(columns.opened_at, columns.id) > tuple_(*place))
+    query = query.order_by(columns.opened_at, columns.id).limit(limit)
+    return connection.execute(query).mappings().all()
 
 
 def _conditions(filters: QueueFilters) -> list[ColumnElement[bool]]:

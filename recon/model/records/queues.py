@@ -36,7 +36,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class QueuePage:
-    """Some cases in the queue's order: the worst severity first, then the newest.
+    """Some cases in the queue's order: the most severe first, then the longest waiting, then by id.
 
     next: where the following page begins; None on the last.
     """

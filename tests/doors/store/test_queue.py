@@ -44,13 +44,27 @@ def fill(database: Database, *books: Case) -> None:
     cases.save_run(database, a_lease(database), Saving(a_run(), changes=tuple(map(opened, books))))
 
 
-def test_the_queue_is_worst_first_then_newest(database: Database) -> None:
+def test_the_queue_is_most_severe_first_then_longest_waiting(database: Database) -> None:
     fill(database, *EVERYTHING)
 
     page = queue.page(database)
 
-    assert page.cases == (CRITICAL, NEW, OLD, LOW)
+    assert page.cases == (CRITICAL, OLD, NEW, LOW)
     assert page.next is None
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_pages_go_on_from_one_severity_to_the_next(database: Database, limit: int) -> None:
+    fill(database, *EVERYTHING)
+
+    page = queue.page(database, limit=limit)
+    found = [*page.cases]
+    while page.next is not None:
+        page = queue.page(database, after=page.next, limit=limit)
+        assert 0 < len(page.cases) <= limit
+        found += page.cases
+
+    assert found == [CRITICAL, OLD, NEW, LOW]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
@@ -67,7 +81,7 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(database: Database, l
         assert page.cases
         found += page.cases
 
-    assert found == sorted(books, key=lambda case: case.id, reverse=True)
+    assert found == sorted(books, key=lambda case: case.id)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +155,8 @@ def test_the_first_page_reads_no_more_than_it_shows(database: Database) -> None:
     with database.read() as connection:
         plan = connection.exec_driver_sql(
             "EXPLAIN QUERY PLAN SELECT * FROM cases "
-            "WHERE waiting = 1 AND (rank, opened_at, id) < (2, 5, 'C') "
-            "ORDER BY rank DESC, opened_at DESC, id DESC LIMIT 51"
+            "WHERE waiting = 1 AND rank = 2 AND (opened_at, id) > (5, 'C') "
+            "ORDER BY opened_at, id LIMIT 51"
         ).all()
 
     assert ["USING INDEX ix_cases_waiting_rank_opened_at_id" in row[3] for row in plan] == [True]
