@@ -53,6 +53,12 @@ def test_every_known_key_is_in_the_shipped_file_with_a_comment_above_it() -> Non
     assert [line for above, line in keys if not above.startswith("#")] == []
 
 
+def test_no_line_of_the_shipped_file_is_too_long_to_read() -> None:
+    lines = (SHIPPED / "recon.toml").read_text().splitlines()
+
+    assert [line for line in lines if len(line) > 110] == []
+
+
 def test_a_file_wins_over_the_defaults_and_leaves_the_rest(write: Callable[[str], Path]) -> None:
     file = write("[policy]\nstuck_after_minutes = 90\n")
 
