@@ -1,9 +1,10 @@
 """The hourly job: one pass over the books, then the delivery of what it has to say.
 
-Exit 0 done, 2 configuration, 3 incomplete, 4 notices undelivered, 75 another run is at it.
+Exit 0 done, 2 configuration, 3 incomplete or rows rejected, 4 notices undelivered, 75 another run is at it.
 """
 
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -17,11 +18,13 @@ from recon.doors.slack import Slack
 from recon.doors.store.engines import Database
 from recon.doors.stripe import Provider
 from recon.model.errors import ReconError
+from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading
 from recon.model.settings import Settings
 
 # A send, the wait before its look-ups and both of them: what is still unknown then is left to the tick.
 DELIVERY_BUDGET = timedelta(seconds=150)
+_REJECTS_LOGGED = 5  # Rows that the log names; recon run --format json lists them all.
 
 
 def main() -> int:
@@ -30,12 +33,16 @@ def main() -> int:
 
 
 def hour(database: Database, settings: Settings) -> int:
-    """Run, deliver, tell the pulse; return the exit code, the run's before the delivery's."""
+    """Run, deliver, tell the pulse; return the exit code, the run's before the delivery's.
+
+    The pulse hears of success when every account was read completely. Rejected rows alone do not stop it:
+    the operators have their own notice of them, and the exit code is 3.
+    """
     name = str(uuid4())
     _beat(settings, Beat.START, name)
-    code = _run(database, settings)
+    code, complete = _run(database, settings)
     if code != exits.HELD:  # Another run is at it, and will say how it went.
-        _beat(settings, Beat.SUCCESS if code == exits.OK else Beat.FAIL, name)
+        _beat(settings, Beat.SUCCESS if complete else Beat.FAIL, name)
     delivered = deliver(database, settings, budget=DELIVERY_BUDGET)
     failed = pulse.write_metrics(settings.metrics_textfile, vitals.samples(database, now=datetime.now(UTC)))
     if failed:
@@ -60,13 +67,14 @@ def deliver(database: Database, settings: Settings, *, budget: timedelta) -> del
     return report
 
 
-def _run(database: Database, settings: Settings) -> int:
+def _run(database: Database, settings: Settings) -> tuple[int, bool]:
+    """Pass over the books; return the exit code, and whether every account was read completely."""
     try:
         report = hourly.run(database, Provider(settings.provider), settings, clock=_now)
     except ReconError as error:  # What waits to be said is said all the same.
         code = exits.of(error)
         log.error("run", reason=str(error), exit_code=code)
-        return code
+        return code, False
     run = report.run
     log.info(
         "run",
@@ -81,7 +89,14 @@ def _run(database: Database, settings: Settings) -> int:
         healed=run.healed,
         notices=len(report.notices),
     )
-    return exits.OK if report.complete else exits.INCOMPLETE
+    _log_rejected(report.result.rejected)
+    return exits.OK if report.in_order else exits.INCOMPLETE, report.complete
+
+
+def _log_rejected(rejects: Sequence[Reject]) -> None:
+    if rejects:
+        first = [f"{each.source} row {each.row} ({each.id or 'no id'}): {each.reason}" for each in rejects]
+        log.warning("rejected", rows=len(rejects), first=first[:_REJECTS_LOGGED])
 
 
 def _window(reading: AccountReading) -> dict[str, object]:

@@ -58,6 +58,11 @@ class RunReport:
         """Return whether everything was read and judged."""
         return self.run.verdict is not Verdict.INCOMPLETE and all(each.complete for each in self.run.accounts)
 
+    @property
+    def in_order(self) -> bool:
+        """Return whether a caller may go by it alone: it is complete, and no row was rejected."""
+        return self.complete and not self.result.rejected
+
 
 def run(
     database: Database,
@@ -215,7 +220,7 @@ class _Plan:
         """Plan, say, and save, unless the run is dry."""
         known = self.snapshot.cases
         changes = self._changes(known)
-        said = self._said(changes, known) + self._alarm()
+        said = self._said(changes, known) + self._alarm() + self._unjudged()
         actions = [change.entry.action for change in changes]
         opened, cleared = (actions.count(each) for each in (Action.OPENED, Action.CLEARED))
         run = replace(self.run, opened=opened, cleared=cleared)
@@ -284,6 +289,11 @@ class _Plan:
             )
         since = complete.id if complete else None
         return (notices.incomplete(self.run.accounts, reasons, since=since, manner=self._manner()),)
+
+    def _unjudged(self) -> tuple[Notice, ...]:
+        """Return the notice of the rows that were rejected; none where each could be judged."""
+        rejects = self.result.rejected
+        return (notices.rejected(rejects, manner=self._manner()),) if rejects else ()
 
     def _manner(self) -> Manner:
         settings = self.hour.settings

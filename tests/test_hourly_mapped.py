@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
+from recon.doors.store import outbox
 from recon.doors.store.engines import Database
 from recon.model.records.words import Finding, Kind
 from recon.model.settings import IntentsMapping
@@ -77,6 +78,31 @@ def test_a_dry_run_over_their_table_says_what_a_wet_one_does(town: Town) -> None
     dry, wet = town.run(dry_run=True), town.run()
 
     assert kinds(dry) == kinds(wet) == ["opened stuck"]
+
+
+def test_a_row_of_theirs_that_cannot_be_judged_is_told_once_and_once_more_when_it_is_another(
+    town: Town,
+) -> None:
+    def told(state: str) -> list[str]:
+        with town.database.write() as connection:
+            connection.execute(text("UPDATE refund_requests SET state = :state"), {"state": state})
+        report = town.run()
+        assert (report.complete, report.in_order) == (True, False)
+        return [
+            each.message.text
+            for each in outbox.recent(town.database, 9)
+            if "not be judged" in each.message.text
+        ]
+
+    first, again, other = told("odd"), told("odd"), told("odder")
+
+    assert [len(each) for each in (first, again, other)] == [1, 1, 2]
+    for word in (
+        "1 row of refund_requests",
+        "[intents.statuses]",
+        "found 'odd'; what they touch is withheld",
+    ):
+        assert word in first[0]
 
 
 def test_taking_the_mapping_away_judges_everything_anew(town: Town) -> None:

@@ -37,7 +37,7 @@ def deliver(
         print(f"SLACK_BOT_TOKEN is not set: {wait}.")
         return
     print(f"{report.sent} sent, {report.waiting} waiting, {report.given_up} given up.")
-    for reason in report.reasons:
-        print(f"  {reason}")
     if not report.complete:
+        for reason in report.reasons:
+            print(f"  {reason}")
         raise typer.Exit(exits.UNDELIVERED)

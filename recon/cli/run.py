@@ -64,7 +64,7 @@ def run(
     Exit 0: done, whatever was found.
     Exit 1: there are mismatches, and --fail-on-mismatch was given.
     Exit 2: the configuration cannot be used; nothing was done.
-    Exit 3: not everything was read; nothing was cleared where it was not.
+    Exit 3: not everything was read, or rows were rejected; nothing was cleared where that is so.
     Exit 4: notices could not be delivered; they wait.
     Exit 75: another run is at it.
     """
@@ -95,7 +95,7 @@ def run(
 
 def exit_code(report: "RunReport", *, delivered: bool, fail_on_mismatch: bool) -> int:
     """Return what the process ends with: the worst that must be looked at first."""
-    if not report.complete:
+    if not report.in_order:
         return exits.INCOMPLETE
     if not delivered:
         return exits.UNDELIVERED
@@ -234,7 +234,7 @@ def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a 
     done = delivery.deliver(database, slack, settings, clock=_now)
     if not done.enabled:
         print("recon: no SLACK_BOT_TOKEN: the notices wait in the database.", file=sys.stderr)
-    for reason in done.reasons:
+    for reason in () if done.complete else done.reasons:  # What went out in the end stopped nothing.
         print(f"recon: {reason}", file=sys.stderr)
     if done.complete and done.sent:
         print(f"recon: {done.sent} {'notice' if done.sent == 1 else 'notices'} sent.", file=sys.stderr)

@@ -175,11 +175,13 @@ def _next(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Li
     steps = []
     if not report.complete:
         steps.append("Put right what was not read, then run again: until then nothing of it is cleared.")
+    if report.result.rejected:
+        steps.append("Put the rejected rows right: until then what they touch is withheld.")
     if report.dry:
-        steps.append("To do what is said above: recon run")
+        steps.append("To do it: recon run")
     elif report.notices and not delivers:
         steps.append("To send the notices: recon deliver (the hourly job does it by itself)")
-    if report.result.mismatches:
+    if report.result.mismatches and not report.dry:
         steps.append(f"To answer the cases: recon dashboard, then {dashboard}")
     if steps:
         yield from _heading("Next")

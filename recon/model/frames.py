@@ -75,12 +75,12 @@ class Intake:
     latest: datetime | None = None
 
 
-def intents(raw: pd.DataFrame, *, source: str) -> Intake:
+def intents(raw: pd.DataFrame, *, source: str, statuses: str = "") -> Intake:
     """Return raw intent rows as the intents' frame, beside the rows that cannot be judged.
 
     raw: any subset of the columns above, and `amount` in major units where it stands for amount_minor; texts,
     numbers, Decimals or times as the source has them. An index named "row" gives the row numbers; else they
-    are positions from 1.
+    are positions from 1. statuses: the setting that maps other status words, named to who has to add one.
     """
     sheet = sheets.Sheet(raw)
     account = sheet.text("account")
@@ -94,7 +94,7 @@ def intents(raw: pd.DataFrame, *, source: str) -> Intake:
         "payment": sheet.text("payment"),
         "amount_minor": sheet.amount(currency),
         "currency": currency,
-        "status": sheet.word("status", tuple(IntentStatus)),
+        "status": sheet.word("status", tuple(IntentStatus), mapped_in=statuses),
         "refund_id": sheet.text("refund_id"),
         "created_at": created_at,
         "updated_at": sheets.filled(sheet.instant("updated_at"), created_at),

@@ -1,4 +1,4 @@
-"""How messages read: a thread's root and its replies, a surge, an incomplete run.
+"""How messages read: a thread's root and its replies, a surge, an incomplete run, rejected rows.
 
 Never decides whether anything is said, or to whom: rules/notices.py does. Says nothing about a person but
 ids, and every case it leaves out is one link away.
@@ -25,7 +25,7 @@ from recon.model.blocks import (
 )
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner, Message
-from recon.model.records.results import Money
+from recon.model.records.results import Money, Reject
 from recon.model.records.runs import AccountReading
 from recon.model.records.words import Action, Certainty, Kind, Severity
 
@@ -166,6 +166,35 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
     ]
     shown = " ".join(reasons[:_REASONS_IN_WORDS]).replace("`", "")
     return Message(f"{title}. {held} {shown} What to do: {step} {link}", tuple(blocks))
+
+
+def rejected(rejects: Sequence[Reject], manner: Manner) -> Message:
+    """Return what operators are told of rows that could not be judged: of which sources, and why."""
+    sources = Counter(each.source for each in rejects)
+    where = [f"{count(n, 'row')} of {clean(source, limit=VALUE_LIMIT)}" for source, n in sources.items()]
+    more = len(where) - _REASONS_IN_WORDS
+    where = where[:_REASONS_IN_WORDS] + ([f"{count(more, 'more source')}"] if more > 0 else [])
+    said = f"{' and '.join(where)} could not be judged{_mode(manner)}"
+    held = "what they touch is withheld"
+    step = (
+        "Put these rows right where they are kept, or the mapping that reads them. The next run judges them."
+    )
+    more = len(rejects) - _REASONS
+    lines = [
+        f"• {clean(each.source, limit=VALUE_LIMIT)}, {code(each.id or 'no id')}: {clean(each.reason)}"
+        for each in rejects[:_REASONS]
+    ]
+    lines += [f"and {more} more; `recon run --format json` lists them"] if more > 0 else []
+    link = escaped(manner.dashboard_url)
+    blocks = [
+        header(f"{count(len(rejects), 'row')} could not be judged{_mode(manner)}"),
+        section(f"{said}; {held}: no case of theirs is opened or cleared."),
+        *sections(lines),
+        section(f"*What to do:* {step}"),
+        context(f"<{link}|Open the dashboard>"),
+    ]
+    first = clean(rejects[0].reason)
+    return Message(f"{said}: {first}; {held}. What to do: {step} {link}", tuple(blocks))
 
 
 def _nothing_waits(topic: Topic, manner: Manner) -> Message:

@@ -67,10 +67,14 @@ class Sheet:
         kept = self._kept(column, self._read(column, cells.flags, pa.bool_()), "true or false", needed=False)
         return filled(kept, value=False)
 
-    def word(self, column: str, words: tuple[str, ...]) -> Arrow:
-        """Return a column in which each text is one of the words."""
+    def word(self, column: str, words: tuple[str, ...], *, mapped_in: str = "") -> Arrow:
+        """Return a column in which each text is one of the words.
+
+        mapped_in: the setting in which a person maps words of theirs to these; "" where there is none.
+        """
         read = self._read(column, cells.texts, pa.large_string())
-        return self._kept(column, _known(read, words), f"one of {', '.join(words)}", needed=True)
+        other = f", or a word that {mapped_in} maps to one" if mapped_in else ""
+        return self._kept(column, _known(read, words), f"one of {', '.join(words)}{other}", needed=True)
 
     def currency(self) -> Arrow:
         """Return the currencies, in lower case; each is one of the provider's."""

@@ -17,6 +17,7 @@ from recon.model.messages import News, Topic
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Message, Notice
 from recon.model.records.queues import WAITING
+from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import AccountId, Action, CaseId, CaseState, Kind, NoticeState, RunId, Severity
 
@@ -120,6 +121,15 @@ def incomplete(
     accounts = sorted(each.account for each in readings if not each.complete)
     key = f"incomplete|{manner.mode}|{_digest([since or '', *accounts])}"
     said = messages.incomplete(readings, sentences, manner)
+    return _notice(key, key, manner.operators_channel, "root", said, about=(), manner=manner)
+
+
+def rejected(rejects: Iterable[Reject], *, manner: Manner) -> Notice:
+    """Return the notice that rows could not be judged: one per set of them, whichever run meets it."""
+    rejects = tuple(rejects)
+    told = _digest({"\x1f".join((each.source, each.id or "", each.reason)) for each in rejects})
+    key = f"rejected|{manner.mode}|{told}"
+    said = messages.rejected(rejects, manner)
     return _notice(key, key, manner.operators_channel, "root", said, about=(), manner=manner)
 
 

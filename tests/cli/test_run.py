@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from recon.doors.store import leases
 from recon.doors.store.engines import Database
@@ -139,8 +140,35 @@ def test_a_dry_run_says_so_first_and_how_to_do_it_last(town: Town, environ: dict
     told = recon_run(environ, "--dry-run").stdout.splitlines()
 
     assert told[1] == "  Dry run: nothing was written but the mirror."
-    assert "  To do what is said above: recon run" in told
-    assert not any("recon deliver" in line for line in told)
+    assert told[-1] == "  To do it: recon run"
+    assert not any("recon deliver" in line or "recon dashboard" in line for line in told)
+
+
+def test_rejected_rows_exit_3_and_come_first(town: Town, environ: dict[str, str], tmp_path: Path) -> None:
+    map_odd_rows(town, tmp_path)
+    done = recon_run(environ)
+    lines = done.stdout.splitlines()
+
+    assert done.returncode == 3
+    assert lines[0] == "Rejected rows: 22; what they touch was not judged"
+    assert lines[1].startswith("  refund_requests row 1 (r10): status must be one of")
+    assert lines[21] == "  and 2 more; --format json lists them"
+    assert "#operators, new: 22 rows of refund_requests could not be judged" in done.stdout
+    assert "Put the rejected rows right" in done.stdout
+    assert "Put right what was not read" not in done.stdout
+
+
+def map_odd_rows(town: Town, config: Path) -> None:
+    """Let intents be kept in a table of which no row can be judged."""
+    (config / "recon.toml").write_text(
+        '[slack]\noperators_channel = "#operators"\n[intents]\ntable = "refund_requests"\n'
+        '[intents.columns]\nkey = "number"\nstatus = "state"\n[intents.constants]\n'
+        'currency = "usd"\namount_minor = "4900"\ncreated_at = "2026-03-06T17:00:00Z"\n'
+    )
+    with town.database.write() as connection:
+        connection.execute(text("CREATE TABLE refund_requests (number TEXT, state TEXT)"))
+        rows = [{"number": f"r{number}"} for number in range(10, 32)]
+        connection.execute(text("INSERT INTO refund_requests VALUES (:number, 'odd')"), rows)
 
 
 def test_a_held_lease_exits_75_in_one_sentence(town: Town, environ: dict[str, str]) -> None:

@@ -133,6 +133,20 @@ def test_deliver_sends_what_waits(
     assert [message["text"] for message in sandbox.messages()] == ["one"]
 
 
+def test_deliver_does_not_name_what_stopped_a_notice_that_went_out_in_the_end(
+    database: Database, sandbox: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(database, "one")
+    sandbox.fault("POST /api/chat.postMessage", "429", times=1, after_s=1)
+    monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)
+    monkeypatch.setenv("RECON_SLACK_BASE_URL", sandbox.slack_url)
+
+    done = recon("deliver")
+
+    assert [each["answer"]["status"] for each in sandbox.requests(path="/api/chat.postMessage")] == [429, 200]
+    assert (done.returncode, done.stdout) == (0, "1 sent, 0 waiting, 0 given up.\n")
+
+
 def test_deliver_exits_4_when_something_is_left(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     add(database, "one")
     monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)

@@ -74,6 +74,28 @@ def test_the_heartbeat_counts_complete_runs_only(street: Street, monkeypatch: py
     assert paths == ["/ping/start", "/ping", "/ping/start", "/ping/fail"]
 
 
+def test_rejected_rows_exit_3_and_are_logged_and_told_but_the_accounts_were_read(
+    street: Street, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: Log
+) -> None:
+    mapped = '[intents]\ntable = "asked"\n[intents.columns]\nkey = "number"\nstatus = "state"\n'
+    constants = 'currency = "usd"\namount_minor = "1"\ncreated_at = "2026-03-06T17:00:00Z"\n'
+    set_up(tmp_path, monkeypatch, f"{mapped}[intents.constants]\n{constants}")
+    with database.write() as connection:
+        connection.exec_driver_sql("CREATE TABLE asked (number TEXT, state TEXT)")
+        connection.exec_driver_sql("INSERT INTO asked VALUES ('r1', 'odd')")
+    with wire(answers("200 OK", "OK")) as served:
+        monkeypatch.setenv("RECON_HEARTBEAT_URL", f"{served.url}/ping")
+        codes = [hourly.main(), hourly.main()]
+        paths = [request.split(b" ")[1].partition(b"?")[0].decode() for request in served.requests]
+
+    assert codes == [3, 3]
+    assert paths == ["/ping/start", "/ping"] * 2
+    logged = [line for line in log() if line["event"] == "rejected"]
+    assert [(line["rows"], len(line["first"])) for line in logged] == [(1, 1)] * 2
+    assert "asked row 1 (r1): status must be" in logged[0]["first"][0]
+    assert sum("1 row of asked could not be judged" in each["text"] for each in street.messages()) == 1
+
+
 def test_a_listing_that_breaks_off_exits_3_and_still_delivers(street: Street) -> None:
     hourly.main()
     street.fault("GET /v1/refunds", "drop_before", times=9)

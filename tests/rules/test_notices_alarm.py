@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from recon.model.records.cases import Case
+from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import AccountId, CaseState, Kind, RunId, Verdict
 from recon.rules import notices
@@ -50,6 +51,52 @@ def test_an_alarm_over_many_accounts_fits() -> None:
 
     assert_within_limits(alarm)
     assert "and 280 more" in blocks_of(alarm)
+
+
+# Rows that could not be judged.
+
+
+def a_reject(row: int = 1, **changes: Any) -> Reject:  # noqa: ANN401  # any field of the reject
+    return replace(Reject("refund_requests", row, f"r{row}", "currency is missing"), **changes)
+
+
+def test_rejected_rows_are_one_notice_to_the_operators() -> None:
+    said = notices.rejected([a_reject(), a_reject(2, id=None, reason=NASTY)], manner=MANNER)
+
+    assert (said.verb, said.target, said.case_ids) == ("root", "#operators", ())
+    first = "2 rows of refund_requests could not be judged: currency is missing; what they touch is withheld."
+    assert said.message.text.startswith(first)
+    assert "`no id`" in blocks_of(said)
+    assert "<!channel>" not in blocks_of(said)
+
+
+def test_rejected_rows_are_said_again_only_when_they_are_others() -> None:
+    def key(*rejects: Reject) -> str:
+        again = replace(MANNER, run_id=RunId("another"), as_of=AS_OF + timedelta(hours=1))
+        told = {notices.rejected(rejects, manner=manner).dedupe_key for manner in (MANNER, again)}
+        assert len(told) == 1
+        return told.pop()
+
+    one, two = a_reject(1), a_reject(2)
+    assert key(one, two) == key(two, one)
+    assert key(one) == key(replace(one, row=7))  # Moved on its page, or in its table.
+    others = [
+        (one,),
+        (two,),
+        (one, two),
+        (replace(one, reason="key is missing"),),
+        (replace(one, source="x"),),
+    ]
+    assert len({key(*each) for each in others}) == len(others)
+
+
+def test_a_notice_of_many_rejected_rows_fits() -> None:
+    many = [a_reject(n, source=f"{n}{'&' * 300}", id="&" * 300, reason="&" * 900) for n in range(300)]
+    said = notices.rejected(many, manner=MANNER)
+
+    assert_within_limits(said)
+    assert "and 280 more" in blocks_of(said)
+    assert "and 295 more sources could not be judged" in said.message.text
 
 
 # What was kept back, and is told when the account was read at last.

@@ -88,7 +88,7 @@ def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
     raw["status"] = [mapping.statuses.get(str(word), word) for word in raw["status"]]
     if mapping.amount_unit == "major":
         raw = raw.rename(columns={"amount_minor": "amount"})
-    return frames.intents(raw, source=mapping.table)
+    return frames.intents(raw, source=mapping.table, statuses="[intents.statuses]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,6 +230,17 @@ def test_whoever_lost_the_lease_copies_nothing(database: Database, theirs: Conne
     assert intents(database) == {}
 
 
+def test_a_status_word_that_is_not_mapped_is_named_with_the_section_that_maps_it(
+    database: Database, theirs: Connection
+) -> None:
+    add(theirs, ROWS[0] | {"no": "r9", "state": "settled"})
+
+    (reject,) = foreign.copy(database, a_lease(database), MAPPING).rejects
+
+    assert reject.id == "r9"
+    assert "a word that [intents.statuses] maps to one; found 'settled'" in reject.reason
+
+
 @pytest.mark.parametrize("length, written", [(500, 4), (501, 3)])
 def test_a_text_too_long_to_keep_is_a_reject_and_stops_nothing(
     database: Database, theirs: Connection, length: int, written: int
