@@ -8,6 +8,7 @@ import pytest
 from recon.doors.store import mirror, runs
 from recon.doors.store.engines import Database
 from recon.doors.stripe import Page, Provider
+from recon.model import payloads
 from recon.model.errors import (
     ProviderRefused,
     ProviderUnavailable,
@@ -295,3 +296,18 @@ def test_a_clock_of_ours_that_jumps_moves_no_judgement(town: Town, jump: timedel
 
     assert kinds(town.run(clock=clock)) == ["opened missing"]
     assert town.run().changes == ()
+
+
+def test_a_refund_of_the_providers_that_cannot_be_judged_is_told_to_the_operators(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twice(town, "1")
+    monkeypatch.setattr(payloads, "_flaw", lambda _: "amount is missing")
+    report = town.run()
+
+    (said,) = (each for each in report.notices if each.dedupe_key.startswith("rejected|"))
+    assert (report.in_order, said.target) == (False, "#operators")
+    first = (
+        "2 rows of provider, refunds of the platform could not be judged, test mode: amount is missing; what"
+    )
+    assert said.message.text.startswith(first)
