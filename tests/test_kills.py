@@ -208,16 +208,21 @@ def test_of_two_runs_at_once_one_works_and_the_other_exits_75(
     world: World, nursery: Nursery, second: Nursery
 ) -> None:
     world.begin()
-    world.town.street.fault("GET /v1/account", "latency", times=2 * KILLS, after_s=0.1)
     for _ in range(KILLS // 2):
-        nursery.begin()
-        second.begin()
-        assert sorted([nursery.ended().code, second.ended().code], key=str) == [0, HELD]
+        assert nursery.run(stop_at=2).code is None  # Its first write took the lease.
+        assert second.run().code == HELD
+        assert nursery.go_on().code == 0
+
+    # Started in the same moment they meet somewhere, or miss each other: never more than one at work.
+    nursery.begin()
+    second.begin()
+    codes = sorted([nursery.ended().code, second.ended().code], key=str)
+    assert codes in ([0, HELD], [0, 0])
     once = found(world.town.database, "entries", "topic", "version")
 
     assert cases.verify(world.town.database) == ()
     assert {version for _, version in once} == {1}
-    assert len(found(world.town.database, "runs", "number", "fence")) == KILLS // 2
+    assert len(found(world.town.database, "runs", "number", "fence")) == KILLS // 2 + codes.count(0)
 
 
 def test_a_run_that_slept_past_its_lease_writes_nothing_and_exits_75(
