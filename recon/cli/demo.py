@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recon.cli import exits
-from recon.model.errors import ConfigurationError
+from recon.cli import exits, extras
 from recon.model.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,15 +44,9 @@ def demo(
     Needs no account and no key. Leaves var/demo/recon.db, on which the desk can
     be opened.
     """
-    try:
+    with extras.needed("The demo", "all"):
         from recon.cli.friday import evening, story
         from recon.sandbox.server import Sandbox
-    except ModuleNotFoundError as missing:
-        if (missing.name or "recon").partition(".")[0] == "recon":
-            raise
-        raise ConfigurationError(
-            f"The demo needs {missing.name}, which is not installed: pip install 'refund-recon[all]'."
-        ) from missing
     friday = evening.latest_friday(datetime.now(UTC))
     console = story.screen()
     try:

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 
-from recon.cli import exits
+from recon.cli import exits, extras
 from recon.model.errors import ReconError
 
 _BUG = 70  # EX_SOFTWARE of sysexits.h; Python's own 1 is what recon diff says of mismatches.
@@ -17,13 +17,8 @@ _BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff .
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
-        from recon.cli.app import app
-    except ModuleNotFoundError as missing:  # The base install is the guarded tool alone.
-        if (missing.name or "recon").partition(".")[0] == "recon":
-            raise
-        _say(f"This command needs {missing.name}, which is not installed: pip install 'refund-recon[job]'.")
-        sys.exit(exits.CONFIGURATION)
-    try:
+        with extras.needed("This command", "job"):  # The base install is the guarded tool alone.
+            from recon.cli.app import app
         app(prog_name="recon")
     except ReconError as error:
         _say(str(error))

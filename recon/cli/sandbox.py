@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from recon.cli import extras
 from recon.model.errors import ConfigurationError
 
 
@@ -21,14 +22,8 @@ def sandbox(
     The first line of standard output is {"url": ...}: the provider is there,
     Slack under /api/, and its channels to look at under /slack.
     """
-    try:
+    with extras.needed("The sandbox", "sandbox"):
         from recon.sandbox import server
-    except ModuleNotFoundError as missing:
-        if (missing.name or "recon").partition(".")[0] == "recon":
-            raise
-        raise ConfigurationError(
-            f"The sandbox needs {missing.name}, which is not installed: pip install 'refund-recon[sandbox]'."
-        ) from missing
     try:
         server.serve(port)
     except BrokenPipeError:
