@@ -6,7 +6,7 @@ under the run's fence. Never moves money.
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -174,7 +174,7 @@ class _Hour:
             mark=snapshot.mark,
             policy_digest=digest,
             full=snapshot.full,
-            counts=_counts(result),
+            counts=reports.counts(result.counts),
             at_risk=dict(result.at_risk),
             opened=0,
             cleared=0,
@@ -328,13 +328,6 @@ class _Plan:
             done += tuple(change for change in planned if change not in moved)
             told += said
         return done, told
-
-
-def _counts(result: Result) -> Mapping[str, object]:
-    """Return the counts as reports have them."""
-    counts = reports.as_json(result)["counts"]
-    assert isinstance(counts, Mapping)
-    return counts
 
 
 def _policy(settings: Settings) -> Policy:

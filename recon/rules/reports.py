@@ -57,7 +57,7 @@ def as_json(result: Result) -> dict[str, object]:
     return {
         "as_of": instant(result.as_of),
         "verdict": str(result.verdict),
-        "counts": _counts(result.counts),
+        "counts": counts(result.counts),
         "at_risk": dict(result.at_risk),
         "mismatches": [_mismatch(mismatch) for mismatch in result.mismatches],
         "in_flight": [
@@ -131,7 +131,7 @@ def instant(time: datetime) -> str:
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _counts(counts: Counts) -> dict[str, object]:
+def counts(counts: Counts) -> dict[str, object]:
     """Return the counts in the contract's order."""
     return {
         "intents": counts.intents,
