@@ -106,13 +106,7 @@ def find_within(
 
 def isin(column: pa.Array, words: tuple[str, ...]) -> Bools:
     """Return which values are one of the words; a missing value is not."""
-    mask = pc.is_in(column, value_set=pa.array(words, column.type), skip_nulls=True)
-    return np.asarray(pc.fill_null(mask, false_value()))
-
-
-def false_value() -> pa.Scalar:
-    """Return Arrow's false."""
-    return pa.scalar(value=False)
+    return np.asarray(pc.is_in(column, value_set=pa.array(words, column.type), skip_nulls=True))
 
 
 def present(column: pa.Array) -> Bools:

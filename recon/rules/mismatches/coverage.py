@@ -10,7 +10,7 @@ import pyarrow as pa
 from recon.model import arrays
 from recon.model.arrays import ABSENT, Bools, Ints
 from recon.model.links import Links
-from recon.model.records.results import Coverage, Reading, Reject
+from recon.model.records.results import Coverage, Reject
 from recon.model.records.words import AccountId
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -57,13 +57,11 @@ def incomplete(coverage: Coverage) -> tuple[str, ...]:
         if not default.complete:
             sentences.append(f"Not all {side} were read.")
         sentences += [
-            _sentence(side, account) for account, reading in sorted(by_account.items()) if _cut(reading)
+            _sentence(side, account)
+            for account, reading in sorted(by_account.items())
+            if not reading.complete
         ]
     return tuple(sentences)
-
-
-def _cut(reading: Reading) -> bool:
-    return not reading.complete
 
 
 def _sentence(side: str, account: AccountId) -> str:
