@@ -18,6 +18,7 @@ from recon.doors.store import cases, queue
 from recon.doors.store.engines import Database
 from recon.model import tables
 from recon.model.records.words import CaseState, IntentStatus
+from recon.model.stored import EPOCH
 from recon.sandbox.faults import Faults
 from tests.hours import Town, a_town, twice
 from tests.nursery import Nursery
@@ -144,7 +145,7 @@ def waiting(database: Database) -> set[str]:
 def lapse(database: Database) -> None:
     """Let the five minutes pass that a dead run holds its lease."""
     with database.write() as connection:
-        connection.execute(update(tables.leases).values(expires_at=tables.EPOCH))
+        connection.execute(update(tables.leases).values(expires_at=EPOCH))
 
 
 def kill_some(

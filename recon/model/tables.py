@@ -1,18 +1,13 @@
 """The database's tables, the same on SQLite and PostgreSQL.
 
-Times are integer microseconds since 1970 in UTC, money is integer minor units, a closed vocabulary is its
-word, and what has no columns of its own is JSON text with sorted keys. Triggers, which Core cannot express,
-are in doors/store/triggers.py. Never reads or writes a row.
+Money is integer minor units, a closed vocabulary is its word; how times and documents are kept is in
+stored.py. Triggers, which Core cannot express, are in doors/store/triggers.py. Never reads or writes a row.
 """
-
-import json
-from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Dialect,
     ForeignKey,
     Index,
     Integer,
@@ -20,61 +15,12 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
     false,
     text,
 )
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-
-
-def microseconds(at: datetime) -> int:
-    """Return an aware time as the integer the database holds."""
-    assert at.tzinfo is not None, f"expected an aware time, found the naive {at}"
-    return (at - EPOCH) // MICROSECOND
-
-
-def instant(value: int) -> datetime:
-    """Return the aware UTC time that the database's integer stands for."""
-    return EPOCH + timedelta(microseconds=value)
-
-
-class Instant(TypeDecorator[datetime]):
-    """An aware time as integer microseconds UTC, because SQLite has no times and drops their offset."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002 -- SQLAlchemy's
-        """Return the integer; a naive time is a bug."""
-        return None if value is None else microseconds(value)
-
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's
-        """Return the aware UTC time."""
-        return None if value is None else instant(value)
-
-
-class Document(TypeDecorator[object]):
-    """JSON as text with sorted keys, so that equal documents are equal texts on both databases."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:  # noqa: ARG002 -- SQLAlchemy's
-        """Return the text."""
-        return None if value is None else canonical(value)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002 -- SQLAlchemy's
-        """Return what the text says."""
-        return None if value is None else json.loads(value)
-
-
-def canonical(value: object) -> str:
-    """Return the one JSON text of a value: sorted keys, no spaces, finite numbers."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
+from recon.model.stored import Document, Instant
 
 # SQLite counts only an INTEGER PRIMARY KEY up by itself.
 COUNTER = BigInteger().with_variant(Integer, "sqlite")
@@ -174,6 +120,18 @@ accounts = Table(
     Column("watermark_at", Instant),
     Column("relist_at", Instant),  # Where the rolling re-list goes on; None before its first slice.
     Column("events_at", Instant),  # Up to where the provider's events were read.
+    Column("intents_from", Instant),  # Refunds made before it had no intents yet; None where nothing says so.
+)
+
+# Parts of a window that were read to their end before the whole was; both ends included.
+slices = Table(
+    "slices",
+    metadata,
+    Column("account", Text, nullable=False),
+    Column("from_at", Instant, nullable=False),
+    Column("to_at", Instant, nullable=False),
+    Column("read_at", Instant, nullable=False),  # The provider's time when its first page was asked for.
+    PrimaryKeyConstraint("account", "from_at", "to_at"),
 )
 
 # Refunds that an event named and that could not be retrieved yet.

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, select
 from recon.doors.store.rows import entry_record
 from recon.model.records.cases import Entry
 from recon.model.records.words import CaseId
-from recon.model.tables import canonical, cases, entries, microseconds
+from recon.model.stored import canonical, microseconds
+from recon.model.tables import cases, entries
 
 FIRST = ""  # What stands before a chain's first entry.
 HASHED = tuple(column.name for column in entries.c if column.name not in {"previous_hash", "hash"})

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, text
 
-from recon.model.tables import microseconds
+from recon.model.stored import microseconds
 
 # A resolution that a week of runs did not contradict is left alone.
 LOOKED_AT_AFTER_DECISION = timedelta(days=7)

@@ -20,7 +20,7 @@ from recon.model.frames import Intake
 from recon.model.records.cases import Case
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, Subject
-from recon.model.tables import Instant, instant
+from recon.model.stored import Instant, instant
 
 # Whether the row of a subject, of a row n, is there.
 EXISTS = """CASE WHEN n.subject LIKE 'intent:%'

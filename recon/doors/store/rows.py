@@ -27,7 +27,8 @@ from recon.model.records.words import (
     Severity,
     Subject,
 )
-from recon.model.tables import instant, microseconds, notices
+from recon.model.stored import instant, microseconds
+from recon.model.tables import notices
 
 Word = TypeVar("Word", bound=StrEnum)
 
