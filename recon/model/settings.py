@@ -136,6 +136,7 @@ class Settings:
 
     database_url: holds a password, so it is a Secret. surge_limit: new missing, orphan and stuck cases above
     this in one run are announced as one. stale_after: no complete run younger than this raises the alarm.
+    metrics_address, metrics_port: where the scheduler serves its metrics; port 0 serves none.
     """
 
     database_url: Secret = Secret("sqlite:///var/recon.db")
@@ -151,6 +152,8 @@ class Settings:
     heartbeat_url: Secret = Secret("")
     heartbeat_timeout_seconds: float = 5.0
     metrics_textfile: str | None = None
+    metrics_address: str = "127.0.0.1"
+    metrics_port: int = 0
     owners: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -346,6 +349,8 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
         {
             "heartbeat_timeout_seconds": ("heartbeat_timeout_seconds", _TIMEOUT),
             "metrics_textfile": ("metrics_textfile", readers.text_or_none),
+            "metrics_address": ("metrics_address", readers.text),
+            "metrics_port": ("metrics_port", readers.count(0, 65535)),
         },
     ),
     "intents": (
