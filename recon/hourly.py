@@ -31,6 +31,7 @@ from recon.rules.ownership import Ownership
 
 Clock = Callable[[], datetime]
 Progress = Callable[[str], None]
+Entering = Callable[[str, Lease], None]
 
 _REPLANS = 3  # A case that people move this often during one save is left to the next run.
 _RUNS_BACK = 200  # A week of runs: where an outage began that is longer than that does not matter any more.
@@ -73,10 +74,12 @@ def run(
     dry_run: bool = False,
     as_of: datetime | None = None,
     progress: Progress | None = None,
+    entering: Entering | None = None,
 ) -> RunReport:
     """Pass over the books once, and return what came of it.
 
-    as_of: judge at this time instead of the end of what was pulled.
+    as_of: judge at this time instead of the end of what was pulled. entering: told the name of each step as
+    it begins, and the lease that is held by then: pull, copy, read, compare, plan, save.
 
     Raises:
         ConfigurationError: the settings do not fit, or the key and the database are of different modes.
@@ -89,11 +92,21 @@ def run(
     owners = ownership.parse(settings.owners)
     _check_mode(mirror.accounts(database), provider)
     with _leased(database, settings, clock) as keeper:
-        hour = _Hour(database, provider, settings, owners, keeper, clock, progress or _silent, dry=dry_run)
+        hour = _Hour(
+            database,
+            provider,
+            settings,
+            owners,
+            keeper,
+            clock,
+            progress or _silent,
+            entering or _silent,
+            dry=dry_run,
+        )
         return hour.pass_over(as_of)
 
 
-def _silent(_: str) -> None:
+def _silent(*_: object) -> None:
     """Say nothing."""
 
 
@@ -149,6 +162,7 @@ class _Hour:
     keeper: _Keeper
     clock: Clock
     say: Progress
+    entering: Entering
     dry: bool
 
     def pass_over(self, asked: datetime | None) -> RunReport:
@@ -156,12 +170,16 @@ class _Hour:
         started_at = self.clock()
         last = runs.last_saved(self.database)
         pull = Pull(self.database, self.provider, self.settings, self.keeper.current, self.say, self.dry)
+        self.enter("pull")
         pulled, end = pull.everything(last)
+        self.enter("copy")
         foreign.copy(self.database, self.keeper.current(), self.settings.intents)
+        self.enter("read")
         as_of, digest = asked or end, _digest(self.settings)
         full = last is None or last.policy_digest != digest
         snapshot = reading.read(self.database, full=full, mark=last.mark if last else 0, as_of=as_of)
         self.say(f"Comparing {len(snapshot.intents.frame)} intents and {len(snapshot.refunds.frame)} refunds")
+        self.enter("compare")
         result = self._judge(snapshot, pulled, as_of)
         fence = self.keeper.current().fence
         this = Run(
@@ -183,6 +201,10 @@ class _Hour:
         )
         backwards = last is not None and as_of < last.as_of
         return _Plan(self, this, snapshot, result, backwards).carry_out()
+
+    def enter(self, step: str) -> None:
+        """Say that a step begins."""
+        self.entering(step, self.keeper.lease)
 
     def _judge(self, snapshot: reading.Snapshot, pulled: Iterable[Pulled], as_of: datetime) -> Result:
         """Return what the diff finds in what was read."""
@@ -218,6 +240,7 @@ class _Plan:
 
     def carry_out(self) -> RunReport:
         """Plan, say, and save, unless the run is dry."""
+        self.hour.enter("plan")
         known = self.snapshot.cases
         changes = self._changes(known)
         said = self._said(changes, known) + self._alarm() + self._unjudged()
@@ -236,6 +259,7 @@ class _Plan:
             withheld=self.result.withheld,
             rejects=self.result.rejected,
         )
+        self.hour.enter("save")
         saved = book.save_run(self.hour.database, self.hour.keeper.current(), saving)
         done, more = self._again(changes, saved.moved)
         return RunReport(saved.run, self.result, done, said + more, saved.healed, saved.not_healed)
