@@ -16,7 +16,7 @@ from recon.doors import pulse
 from recon.doors.pulse import Beat
 from recon.doors.slack import Slack
 from recon.doors.store.engines import Database
-from recon.doors.stripe import Provider
+from recon.doors.stripe.provider import Provider
 from recon.model.errors import ReconError
 from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading

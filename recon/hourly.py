@@ -15,7 +15,7 @@ from hashlib import sha256
 from recon.doors.store import cases as book
 from recon.doors.store import foreign, leases, mirror, outbox, reading, runs
 from recon.doors.store.engines import Database
-from recon.doors.stripe import Provider
+from recon.doors.stripe.provider import Provider
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice

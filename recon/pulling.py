@@ -10,7 +10,7 @@ from datetime import datetime
 from recon.doors.store import mirror
 from recon.doors.store.engines import Database
 from recon.doors.store.mirror import Cursors
-from recon.doors.stripe import Provider
+from recon.doors.stripe.provider import Provider
 from recon.model.errors import ProviderRefused, ProviderUnavailable
 from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.results import Reject

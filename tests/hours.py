@@ -10,7 +10,7 @@ from recon import hourly
 from recon.doors import intents
 from recon.doors.store import cases, queue, reading
 from recon.doors.store.engines import Database
-from recon.doors.stripe import Provider
+from recon.doors.stripe.provider import Provider
 from recon.hourly import RunReport
 from recon.model import tables
 from recon.model.records.cases import Case

@@ -7,7 +7,7 @@ from recon.doors.store import cases as book
 from recon.doors.store import leases, outbox
 from recon.doors.store.cases import Saved, Saving
 from recon.doors.store.engines import Database
-from recon.doors.stripe import Provider
+from recon.doors.stripe.provider import Provider
 from recon.model.errors import (
     ConfigurationError,
     LeaseHeld,

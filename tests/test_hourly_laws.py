@@ -16,7 +16,7 @@ from recon.doors import intents
 from recon.doors.store import cases as book
 from recon.doors.store import leases, reading
 from recon.doors.store.engines import Database
-from recon.doors.stripe import Identity, Page, Provider
+from recon.doors.stripe.provider import Identity, Page, Provider
 from recon.model import tables
 from recon.model.errors import ProviderUnavailable
 from recon.model.records.cases import Change

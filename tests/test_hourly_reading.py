@@ -7,7 +7,7 @@ import pytest
 
 from recon.doors.store import mirror, runs
 from recon.doors.store.engines import Database
-from recon.doors.stripe import Page, Provider
+from recon.doors.stripe.provider import Page, Provider
 from recon.model import payloads
 from recon.model.errors import (
     ProviderRefused,

@@ -101,7 +101,7 @@ def _happen(database: "Database", street: "Street", settings: Settings, friday: 
     from recon.cli.friday.careless import Shop
     from recon.doors.slack import Slack
     from recon.doors.store import migrations
-    from recon.doors.stripe import Provider
+    from recon.doors.stripe.provider import Provider
 
     migrations.upgrade(database)
     shop = Shop.open(database, street, settings.provider)

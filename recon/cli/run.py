@@ -73,7 +73,7 @@ def run(
     from recon.doors import config
     from recon.doors.store import migrations
     from recon.doors.store.engines import Database
-    from recon.doors.stripe import Provider
+    from recon.doors.stripe.provider import Provider
 
     settings = config.load()
     with Database.open(settings.database_url.reveal()) as database:

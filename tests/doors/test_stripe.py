@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recon.doors.stripe import READ_ATTEMPTS, Identity, Page, Provider
+from recon.doors.stripe.provider import READ_ATTEMPTS, Identity, Page, Provider
 from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable
 from recon.model.records.provider import Refund
 from recon.model.records.words import AccountId, RefundId
@@ -363,7 +363,7 @@ def test_an_event_that_says_nothing_is_passed_over() -> None:
 
 
 def test_the_door_loads_no_frames() -> None:
-    code = "import sys, recon.doors.stripe; print('pandas' in sys.modules)"
+    code = "import sys, recon.doors.stripe.provider; print('pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"

@@ -13,7 +13,7 @@ from recon.cli.friday.evening import PATIENCE_SECONDS, Call, Click, Return, Step
 from recon.cli.friday.street import Street
 from recon.doors import intents
 from recon.doors.store.engines import Database
-from recon.doors.stripe import Provider
+from recon.doors.stripe.provider import Provider
 from recon.model.errors import ProviderRefused, ProviderUnavailable
 from recon.model.records.provider import Intent
 from recon.model.records.words import AccountId, IntentKey, IntentStatus

@@ -14,8 +14,9 @@ from functools import partial
 from typing import Any
 
 import stripe
-from stripe import RequestsClient, StripeClient
+from stripe import StripeClient
 
+from recon.doors.stripe.wire import Client, Later, Missing, answered, meaning
 from recon.model import payloads
 from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.records.provider import Intent, Refund, RefundEvent
@@ -31,7 +32,6 @@ _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0  # Whatever Retry-After says: the lease must not wait longer.
 _KEY_CHARACTERS = 255  # Source: https://docs.stripe.com/api/idempotent_requests
 _EVENT_TYPES = ("refund.created", "refund.updated", "refund.failed")
-_SECRET = re.compile(r"\b[sr]k_\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Provider:
             stripe_version=API_VERSION,
             max_network_retries=0,
             base_addresses={"api": settings.base_url} if settings.base_url else None,
-            http_client=_Client(settings),
+            http_client=Client(settings),
         )
 
     def livemode(self) -> bool | None:
@@ -139,7 +139,7 @@ class Provider:
             found = self._read(
                 what, lambda: self._client.v1.refunds.retrieve(refund_id, options=_for(account))
             )
-        except _Missing:  # The id is not in this account's books.
+        except Missing:  # The id is not in this account's books.
             return None
         return self._readable(found, account, what)
 
@@ -176,7 +176,7 @@ class Provider:
         what = f"the refund of intent {intent.key} at {_named(intent.account)}"
         options: Any = {**_for(intent.account), "idempotency_key": key, "max_network_retries": 0}
         create: Callable[..., Any] = self._client.v1.refunds.create
-        answer = _answered(self._once(what, lambda: create(params=params, options=options)))
+        answer = answered(self._once(what, lambda: create(params=params, options=options)))
         return self._readable(answer, intent.account, what)
 
     def _pages(
@@ -208,20 +208,20 @@ class Provider:
         pause = _FIRST_PAUSE_SECONDS
         for attempt in range(1, READ_ATTEMPTS + 1):
             answer = self._once(what, call)
-            if not isinstance(answer, _Later):
+            if not isinstance(answer, Later):
                 break
             if attempt < READ_ATTEMPTS:
                 self._sleep(min(max(pause, answer.seconds or 0.0), _LONGEST_PAUSE_SECONDS))
                 pause *= 2
-        return _answered(answer)
+        return answered(answer)
 
-    def _once(self, what: str, call: Callable[[], Any]) -> "Mapping[str, Any] | _Later | ReconError":
+    def _once(self, what: str, call: Callable[[], Any]) -> Mapping[str, Any] | Later | ReconError:
         """Return the answer or what its absence means; raised outside, it drags no SDK error behind it."""
         try:
             response = call().last_response
         except stripe.StripeError as error:  # Everything from a refused connection to a refusal in JSON.
             self._note_time(error.headers)
-            return _meaning(error, what)
+            return meaning(error, what)
         except AttributeError:  # JSON that is no object: the SDK hands it on as it is.
             return ProviderUnavailable(f"{what} broke off: expected an object, found something else.")
         self._note_time(response.headers)
@@ -247,91 +247,6 @@ class Provider:
 
     def _refund(self, row: object, account: AccountId, place: int) -> Refund | Reject:
         return payloads.refund(row, account=account, place=place, metadata_key=self._settings.metadata_key)
-
-
-class _Client(RequestsClient):
-    """Requests, with a limit on the whole of an answer: a byte a second would never meet a read timeout."""
-
-    def __init__(self, settings: ProviderSettings) -> None:
-        # An address of our own is on this machine: a proxy for the world outside must not get the key.
-        direct = RequestsClient._Proxy(http="", https="") if settings.base_url else None  # noqa: SLF001 - no other name
-        timeouts = (settings.connect_timeout_seconds, settings.read_timeout_seconds)
-        super().__init__(timeout=timeouts, proxy=direct)
-        self._whole_seconds = settings.connect_timeout_seconds + 2 * settings.read_timeout_seconds
-
-    def request(  # type: ignore[override]  # as RequestsClient has it
-        self, method: str, url: str, headers: Mapping[str, str] | None, post_data: object = None
-    ) -> tuple[bytes, int, Mapping[str, str]]:
-        """Return body, status and headers, or raise APIConnectionError when the whole takes too long."""
-        deadline = time.monotonic() + self._whole_seconds
-        raw, status, received = self.request_stream(method, url, headers, post_data)
-        parts: list[bytes] = []
-        try:
-            while time.monotonic() < deadline:
-                part = raw.read1(65_536, decode_content=True)
-                if not part:
-                    return b"".join(parts), status, received
-                parts.append(part)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the body broke off
-            raise _broken(f"the answer broke off ({type(error).__name__})") from None
-        finally:
-            raw.close()
-        raise _broken(f"timed out: no whole answer within {self._whole_seconds:g} s")
-
-
-def _broken(said: str) -> stripe.StripeError:
-    return stripe.APIConnectionError(said)  # type: ignore[no-untyped-call]  # the SDK left it without types
-
-
-class _Missing(ProviderRefused):
-    """The provider knows no such object in this account."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Later:
-    """The provider said to come back. seconds: when, None when it did not say."""
-
-    error: ProviderUnavailable
-    seconds: float | None = None
-
-
-def _meaning(error: stripe.StripeError, what: str) -> _Later | ReconError:
-    status = error.http_status
-    request = f", request {error.request_id}" if error.request_id else ""
-    if isinstance(error, stripe.APIConnectionError) or status is None:
-        return ProviderUnavailable(f"{what} broke off: the provider did not answer ({_cause(error)}).")
-    if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - HTTP's own numbers
-        later = ProviderUnavailable(f"{what} broke off: the provider answered {status}{request}.")
-        return _Later(later, _seconds(error.headers))
-    if status < 400 or error.error is None:  # noqa: PLR2004 - as above
-        return ProviderUnavailable(f"{what} broke off: the answer ({status}{request}) is not the provider's.")
-    said = _SECRET.sub("***", str(error.user_message or "no reason given"))[:200]
-    kind = _Missing if status == 404 else ProviderRefused  # noqa: PLR2004 - as above
-    code = f" {error.code or getattr(error.error, 'code', None) or ''}".rstrip()
-    return kind(f"{what} was refused with {status}{code}{request}: {said}")
-
-
-def _cause(error: stripe.StripeError) -> str:
-    said = str(error.user_message or "")
-    for word in ("timed out", "refused", "resolve", "SSL", "broke off", "reset", "aborted"):
-        if word.lower() in said.lower():
-            return "its host name was not found" if word == "resolve" else word
-    return "no connection"
-
-
-def _seconds(headers: Mapping[str, str] | None) -> float | None:
-    try:
-        return float((headers or {}).get("Retry-After", ""))
-    except ValueError:  # Absent, or a date: then our own pause is as good.
-        return None
-
-
-def _answered(answer: "Mapping[str, Any] | _Later | ReconError") -> Mapping[str, Any]:
-    if isinstance(answer, _Later):
-        raise answer.error
-    if isinstance(answer, ReconError):
-        raise answer
-    return answer
 
 
 def _for(account: AccountId) -> Any:  # noqa: ANN401 - the SDK's own type for it is private

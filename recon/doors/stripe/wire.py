@@ -1,0 +1,110 @@
+"""The wire to the provider: an HTTP client with a limit on whole answers, and what an answer means.
+
+Never sends anything by itself, and no error that leaves here carries the key.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import stripe
+from stripe import RequestsClient
+
+from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
+from recon.model.settings import ProviderSettings
+
+_SECRET = re.compile(r"\b[sr]k_\w+")
+
+
+class Client(RequestsClient):
+    """Requests, with a limit on the whole of an answer: a byte a second would never meet a read timeout."""
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        # An address of our own is on this machine: a proxy for the world outside must not get the key.
+        direct = RequestsClient._Proxy(http="", https="") if settings.base_url else None  # noqa: SLF001 - no other name
+        timeouts = (settings.connect_timeout_seconds, settings.read_timeout_seconds)
+        super().__init__(timeout=timeouts, proxy=direct)
+        self._whole_seconds = settings.connect_timeout_seconds + 2 * settings.read_timeout_seconds
+
+    def request(  # type: ignore[override]  # as RequestsClient has it
+        self, method: str, url: str, headers: Mapping[str, str] | None, post_data: object = None
+    ) -> tuple[bytes, int, Mapping[str, str]]:
+        """Return body, status and headers, or raise APIConnectionError when the whole takes too long."""
+        deadline = time.monotonic() + self._whole_seconds
+        raw, status, received = self.request_stream(method, url, headers, post_data)
+        parts: list[bytes] = []
+        try:
+            while time.monotonic() < deadline:
+                part = raw.read1(65_536, decode_content=True)
+                if not part:
+                    return b"".join(parts), status, received
+                parts.append(part)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the body broke off
+            raise _broken(f"the answer broke off ({type(error).__name__})") from None
+        finally:
+            raw.close()
+        raise _broken(f"timed out: no whole answer within {self._whole_seconds:g} s")
+
+
+def _broken(said: str) -> stripe.StripeError:
+    return stripe.APIConnectionError(said)  # type: ignore[no-untyped-call]  # the SDK left it without types
+
+
+class Missing(ProviderRefused):
+    """The provider knows no such object in this account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The provider said to come back. seconds: when, None when it did not say."""
+
+    error: ProviderUnavailable
+    seconds: float | None = None
+
+
+def meaning(error: stripe.StripeError, what: str) -> Later | ReconError:
+    """Return what the absence of an answer means: come back later, or an error that says it."""
+    status = error.http_status
+    request = f", request {error.request_id}" if error.request_id else ""
+    if isinstance(error, stripe.APIConnectionError) or status is None:
+        return ProviderUnavailable(f"{what} broke off: the provider did not answer ({_cause(error)}).")
+    if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - HTTP's own numbers
+        later = ProviderUnavailable(f"{what} broke off: the provider answered {status}{request}.")
+        return Later(later, _seconds(error.headers))
+    if status < 400 or error.error is None:  # noqa: PLR2004 - as above
+        return ProviderUnavailable(f"{what} broke off: the answer ({status}{request}) is not the provider's.")
+    said = _SECRET.sub("***", str(error.user_message or "no reason given"))[:200]
+    kind = Missing if status == 404 else ProviderRefused  # noqa: PLR2004 - as above
+    code = f" {error.code or getattr(error.error, 'code', None) or ''}".rstrip()
+    return kind(f"{what} was refused with {status}{code}{request}: {said}")
+
+
+def _cause(error: stripe.StripeError) -> str:
+    said = str(error.user_message or "")
+    for word in ("timed out", "refused", "resolve", "SSL", "broke off", "reset", "aborted"):
+        if word.lower() in said.lower():
+            return "its host name was not found" if word == "resolve" else word
+    return "no connection"
+
+
+def _seconds(headers: Mapping[str, str] | None) -> float | None:
+    try:
+        return float((headers or {}).get("Retry-After", ""))
+    except ValueError:  # Absent, or a date: then our own pause is as good.
+        return None
+
+
+def answered(answer: Mapping[str, Any] | Later | ReconError) -> Mapping[str, Any]:
+    """Return the answer.
+
+    Raises:
+        ProviderUnavailable: there is none.
+        ProviderRefused: it is a refusal.
+    """
+    if isinstance(answer, Later):
+        raise answer.error
+    if isinstance(answer, ReconError):
+        raise answer
+    return answer
