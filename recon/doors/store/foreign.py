@@ -51,8 +51,9 @@ def copy(database: Database, lease: Lease, mapping: IntentsMapping | None) -> Co
         DatabaseUnavailable: One of the two cannot be reached now. Nothing was written.
         LeaseLost: Another run has taken over. Nothing was written.
     """
-    theirs = Intake(_empty()) if mapping is None else _theirs(database, mapping)
-    source = "" if mapping is None else mapping.table
+    if mapping is None:
+        return _forget(database, lease)
+    theirs = _theirs(database, mapping)
     with database.write() as connection:
         leases.check(connection, lease)
         compared = theirs.frame[list(COLUMNS)].merge(_ours(connection), how="outer", indicator="side")
@@ -65,9 +66,18 @@ def copy(database: Database, lease: Lease, mapping: IntentsMapping | None) -> Co
         gone = former[~pd.MultiIndex.from_frame(former[["account", "key"]]).isin(names)]
         _remove(connection, gone)
         upsert(connection, tables.intents, [row | {"mapped": True} for row in _records(fresh)])
-        rejects = (*theirs.rejects, *(_twice(account, key, source) for account, key in sorted(taken)))
+        rejects = (*theirs.rejects, *(_twice(account, key, mapping.table) for account, key in sorted(taken)))
         _replace_rejects(connection, rejects)
     return Copied(len(fresh), len(gone), rejects)
+
+
+def _forget(database: Database, lease: Lease) -> Copied:
+    """Delete what an earlier copy left: nothing, in a company that never had a mapping."""
+    with database.write() as connection:
+        leases.check(connection, lease)
+        gone = connection.execute(delete(tables.intents).where(tables.intents.c.mapped))
+        _replace_rejects(connection, ())
+    return Copied(0, gone.rowcount, ())
 
 
 def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
@@ -147,10 +157,6 @@ def _ours(connection: Connection) -> pd.DataFrame:
     for name in TIMES:
         frame[name] = pd.to_datetime(frame[name].astype("Int64"), unit="us", utc=True)
     return frame.astype(frames.INTENT_DTYPES)
-
-
-def _empty() -> pd.DataFrame:
-    return pd.DataFrame(columns=list(COLUMNS), dtype=object).astype(frames.INTENT_DTYPES)
 
 
 def _taken(connection: Connection, fresh: pd.DataFrame) -> set[tuple[str, str]]:
