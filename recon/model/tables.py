@@ -63,6 +63,14 @@ intents = Table(
     Index(
         "ix_intents_mapped", "account", "key", sqlite_where=text("mapped"), postgresql_where=text("mapped")
     ),
+    # Few or none; they are counted every minute, and swept.
+    Index(
+        "ix_intents_unknown",
+        "account",
+        "key",
+        sqlite_where=text("status = 'pending_unknown'"),
+        postgresql_where=text("status = 'pending_unknown'"),
+    ),
 )
 
 # The mirror: one row per refund at the provider. Source: Stripe /v1/refunds and events.
