@@ -7,7 +7,8 @@ POST /_sandbox/clock         {"advance_s"} or {"now"}
 POST /_sandbox/refunds       {"payment", "amount"?, "reason"?, "metadata"?, "account"?, "status"?,
                               "created_at"?}
 POST /_sandbox/refunds/{id}  {"status", "failure_reason"?}
-POST /_sandbox/slack         {"rate_limit"?, "names_anywhere"?, "open"?, "channels"?, "users"?, "usergroups"?}
+POST /_sandbox/slack         {"rate_limit"?, "names_anywhere"?, "open"?, "channels"?, "users"?, "usergroups"?,
+                              "scopes"? of the bot's token, as texts}
 POST /_sandbox/reset
 GET  /_sandbox/requests, messages, payments, faults, clock
 
@@ -159,6 +160,7 @@ def _set_up_slack(world: World, sent: Mapping[str, Any]) -> object:
     slack.rate_limited = _flag(sent, "rate_limit", default=slack.rate_limited)
     slack.names_anywhere = _flag(sent, "names_anywhere", default=slack.names_anywhere)
     slack.open = _flag(sent, "open", default=slack.open)
+    slack.scopes = _texts(sent, "scopes", slack.scopes)
     for channel in _records(sent, "channels"):
         slack.declare(
             _text(channel, "name").removeprefix("#"),
@@ -231,6 +233,15 @@ def _text(sent: Mapping[str, Any], name: str, default: object = _MISSING) -> str
 
 def _optional(sent: Mapping[str, Any], name: str) -> str | None:
     return None if sent.get(name) is None else _text(sent, name)
+
+
+def _texts(sent: Mapping[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    found = sent.get(name)
+    if found is None:
+        return default
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise WrongInputError(f'expected "{name}" to be a list of texts, found {found!r}')
+    return tuple(found)
 
 
 def _amount(sent: Mapping[str, Any]) -> int:

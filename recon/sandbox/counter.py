@@ -73,6 +73,7 @@ class ProviderCounter:
             Kind.RATE_LIMIT: errors.rate_limited(),
             Kind.LOCK: errors.locked(),
             Kind.IN_USE: errors.key_in_use(_key(call)),
+            Kind.FORBIDDEN: errors.forbidden(_secret(call), _account(call) or objects.PLATFORM),
         }.get(fault.kind, errors.broken())
         return _answer(call, refusal.status, refusal.body())
 

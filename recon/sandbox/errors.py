@@ -60,8 +60,20 @@ def no_key() -> ProviderError:
 
 def wrong_key(key: str) -> ProviderError:
     """The API key is none of ours; the message shows no more of it than the provider does."""
-    shown = f"{key[:7]}{'*' * (len(key) - 11)}{key[-4:]}" if len(key) >= _SHOWN_FROM else "*" * 8
-    return ProviderError(f"Invalid API Key provided: {shown}", status=401)
+    return ProviderError(f"Invalid API Key provided: {_starred(key)}", status=401)
+
+
+def forbidden(key: str, account: str) -> ProviderError:
+    """The API key is one of ours, and may not do this; the provider sends no code with this one."""
+    return ProviderError(
+        f"The provided key '{_starred(key)}' does not have the required permissions for this endpoint on "
+        f"account '{account}'.",
+        status=403,
+    )
+
+
+def _starred(key: str) -> str:
+    return f"{key[:7]}{'*' * (len(key) - 11)}{key[-4:]}" if len(key) >= _SHOWN_FROM else "*" * 8
 
 
 def unknown_url(method: str, path: str) -> ProviderError:

@@ -14,7 +14,9 @@ from recon.sandbox.wire import Answer, Call, Line
 from recon.sandbox.world import Room, Seen, World
 
 _DROPPED = frozenset({Kind.DROP_BEFORE, Kind.DROP_PAGE})
-_REFUSED = frozenset({Kind.ERROR_BEFORE, Kind.RATE_LIMIT, Kind.LOCK, Kind.IN_USE, Kind.FATAL_BEFORE})
+_REFUSED = frozenset(
+    {Kind.ERROR_BEFORE, Kind.RATE_LIMIT, Kind.LOCK, Kind.IN_USE, Kind.FORBIDDEN, Kind.FATAL_BEFORE}
+)
 _HTML = b"<!doctype html><title>One moment</title><h1>One moment, please</h1><p>You will be redirected.</p>\n"
 
 

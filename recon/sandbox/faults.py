@@ -21,6 +21,7 @@ class Kind(StrEnum):
     RATE_LIMIT = "429"  # Too many requests; nothing happened.
     LOCK = "429_lock"  # The object is busy; nothing happened.
     IN_USE = "409"  # The key is running elsewhere; nothing happened.
+    FORBIDDEN = "403"  # The API key lacks the permission; nothing happened.
     DROP_AFTER = "drop_after"  # It happened; the connection closes without an answer.
     HANG_AFTER = "hang_after"  # It happened and is kept; the answer comes after_s later.
     CUT_BODY_AFTER = "cut_body_after"  # It happened; half the body comes.
@@ -48,7 +49,9 @@ DEFAULT_AFTER_S: Mapping[Kind, float] = {
 }
 
 _SLACK_ONLY = frozenset({Kind.FATAL_BEFORE, Kind.FATAL_AFTER})
-_PROVIDER_ONLY = frozenset({Kind.LOCK, Kind.IN_USE, Kind.ERROR_THEN_APPEARS, Kind.DROP_PAGE, Kind.INVISIBLE})
+_PROVIDER_ONLY = frozenset(
+    {Kind.LOCK, Kind.IN_USE, Kind.FORBIDDEN, Kind.ERROR_THEN_APPEARS, Kind.DROP_PAGE, Kind.INVISIBLE}
+)
 _READS_ONLY = frozenset({Kind.DROP_PAGE, Kind.INVISIBLE})
 _MATCHERS = ("key", "payment", "channel")
 

@@ -20,6 +20,21 @@ BOT_NAME = "recon"
 # One message a second and channel: https://docs.slack.dev/apis/web-api/rate-limits.
 CHANNEL_PAUSE_S = 1.0
 
+# What the bot's token may do until somebody says otherwise. chat:write.public, because here a channel comes
+# to be on its first use, and nobody was invited to it.
+SCOPES = (
+    "channels:history",
+    "channels:read",
+    "chat:write",
+    "chat:write.public",
+    "groups:history",
+    "groups:read",
+    "im:history",
+    "usergroups:read",
+    "users:read",
+    "users:read.email",
+)
+
 _ID = re.compile(r"[CGDUW][A-Z0-9]+")
 _NAME = re.compile(r"[^\s#@,]{1,80}")
 
@@ -28,12 +43,13 @@ class SlackError(Exception):
     """A refusal in Slack's words: its `error` code, and the messages that explain it."""
 
     def __init__(
-        self, code: str, *, messages: tuple[str, ...] = (), retry_after_s: int | None = None
+        self, code: str, *, messages: tuple[str, ...] = (), retry_after_s: int | None = None, needed: str = ""
     ) -> None:
         super().__init__(code)
         self.code = code
         self.messages = messages
         self.retry_after_s = retry_after_s
+        self.needed = needed
 
 
 @dataclass(slots=True)
@@ -93,6 +109,7 @@ class Workspace:
         self.names_anywhere = True
         # Whether an unknown channel comes to be on its first use.
         self.open = True
+        self.scopes: tuple[str, ...] = SCOPES
         self.channels: dict[str, Channel] = {}
         self.users: dict[str, dict[str, Any]] = {}
         self.usergroups: list[dict[str, Any]] = []
@@ -197,6 +214,17 @@ class Workspace:
         if not at or not local or not domain or not self.open or domain.lower().endswith("invalid"):
             raise SlackError("users_not_found")
         return self.add_user(email)
+
+    def user(self, found: str) -> dict[str, Any]:
+        """The person with that id.
+
+        Raises:
+            SlackError: nobody has it.
+        """
+        known = next((user for user in self.users.values() if user["id"] == found), None)
+        if known is None:
+            raise SlackError("user_not_found")
+        return known
 
     def add_user(self, email: str, *, found: str | None = None, name: str | None = None) -> dict[str, Any]:
         """A person with an address; the name is made from it where none is given."""

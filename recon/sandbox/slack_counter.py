@@ -80,18 +80,19 @@ class SlackCounter:
 
     def perform(self, world: World, call: Call, fault: Fault | None) -> tuple[Answer, Callable[[], None]]:
         """Serve the method."""
-        arguments = _arguments(call)
+        arguments, name = _arguments(call), call.path.removeprefix("/api/")
         try:
             _check_token(call, arguments)
-            method = _METHODS.get(call.path.removeprefix("/api/"), _unknown)
+            _check_scope(world.slack, name)
+            method = _METHODS.get(name, _unknown)
             content = method(Asked(world.slack, arguments, world.now()))
         except SlackError as refusal:
-            return _refusal(refusal), _nothing
+            return _refusal(refusal, world.slack.scopes), _nothing
         if fault is not None and fault.kind is Kind.FATAL_AFTER:
             return _refusal(SlackError("fatal_error")), _nothing
         if fault is not None and fault.kind is Kind.ERROR_AFTER:
             return _broken(), _nothing
-        return Answer.of(200, {"ok": True, **content}), _nothing
+        return Answer.of(200, {"ok": True, **content}, _scopes(world.slack.scopes)), _nothing
 
 
 def _unknown(_asked: Asked) -> dict[str, Any]:
@@ -154,6 +155,19 @@ def _conversations(asked: Asked) -> dict[str, Any]:
     return {"channels": found, "response_metadata": {"next_cursor": ""}}
 
 
+def _memberships(asked: Asked) -> dict[str, Any]:
+    found = [c for c in asked.workspace.channels.values() if c.member and not c.id.startswith("D")]
+    if asked.flag("exclude_archived"):
+        found = [c for c in found if not c.archived]
+    # As Slack: who lists only what it is a member of is not told that it is one.
+    shown = [{k: v for k, v in _conversation(c).items() if k != "is_member"} for c in found]
+    return {"channels": shown, "response_metadata": {"next_cursor": ""}}
+
+
+def _user(asked: Asked) -> dict[str, Any]:
+    return {"user": asked.workspace.user(asked.text("user"))}
+
+
 def _conversation_info(asked: Asked) -> dict[str, Any]:
     return {"channel": _conversation(asked.workspace.channel(_channel(asked)))}
 
@@ -167,7 +181,23 @@ _METHODS: dict[str, Callable[[Asked], dict[str, Any]]] = {
     "conversations.list": _conversations,
     "conversations.replies": _replies,
     "usergroups.list": _usergroups,
+    "users.conversations": _memberships,
+    "users.info": _user,
     "users.lookupByEmail": _lookup_by_email,
+}
+
+# Of each method the scopes of which one is enough. Source: the methods' pages under https://docs.slack.dev.
+_NEEDED: dict[str, tuple[str, ...]] = {
+    "chat.postMessage": ("chat:write",),
+    "chat.update": ("chat:write",),
+    "conversations.history": ("channels:history", "groups:history", "im:history", "mpim:history"),
+    "conversations.info": ("channels:read", "groups:read", "im:read", "mpim:read"),
+    "conversations.list": ("channels:read", "groups:read", "im:read", "mpim:read"),
+    "conversations.replies": ("channels:history", "groups:history", "im:history", "mpim:history"),
+    "usergroups.list": ("usergroups:read",),
+    "users.conversations": ("channels:read", "groups:read", "im:read", "mpim:read"),
+    "users.info": ("users:read",),
+    "users.lookupByEmail": ("users:read.email",),
 }
 
 
@@ -325,14 +355,26 @@ def _check_token(call: Call, arguments: Mapping[str, Any]) -> None:
         raise SlackError("invalid_auth")
 
 
-def _refusal(refusal: SlackError) -> Answer:
+def _check_scope(workspace: Workspace, method: str) -> None:
+    needed = _NEEDED.get(method, ())
+    if needed and not set(needed) & set(workspace.scopes):
+        raise SlackError("missing_scope", needed=",".join(needed))
+
+
+def _scopes(scopes: tuple[str, ...]) -> dict[str, str]:
+    return {"x-oauth-scopes": ",".join(scopes)}
+
+
+def _refusal(refusal: SlackError, scopes: tuple[str, ...] = ()) -> Answer:
     content: dict[str, Any] = {"ok": False, "error": refusal.code}
+    if refusal.needed:
+        content |= {"needed": refusal.needed, "provided": ",".join(scopes)}
     if refusal.messages:
         content["errors"] = list(refusal.messages)
         content["response_metadata"] = {"messages": list(refusal.messages)}
     if refusal.retry_after_s is not None:
         return Answer.of(429, content, {"retry-after": str(refusal.retry_after_s)})
-    return Answer.of(200, content)
+    return Answer.of(200, content, _scopes(scopes) if scopes else None)
 
 
 def _broken() -> Answer:
