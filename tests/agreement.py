@@ -28,6 +28,7 @@ def by_reference(world: World) -> Document:
         incomplete=world.incomplete,
         refunds_from=world.refunds_from,
         intents_from=world.intents_from,
+        older_is_outside=world.older_is_outside,
     )
 
 
@@ -41,6 +42,7 @@ def by_product(world: World) -> Document:
         incomplete=world.incomplete,
         refunds_from=world.refunds_from,
         intents_from=world.intents_from,
+        older_is_outside=world.older_is_outside,
     )
 
 
@@ -135,6 +137,8 @@ def simpler(world: World) -> Iterator[World]:
         yield replace(world, refunds_from=None)
     if world.intents_from is not None:
         yield replace(world, intents_from=None)
+    if world.older_is_outside:
+        yield replace(world, older_is_outside=False)
     for name in world.policy:
         yield replace(world, policy={n: value for n, value in world.policy.items() if n != name})
 

@@ -36,6 +36,7 @@ def product_diff(
     incomplete: frozenset[str] = frozenset(),
     refunds_from: datetime | None = None,
     intents_from: datetime | None = None,
+    older_is_outside: bool = False,
 ) -> dict[str, Any]:
     """The result of the product's diff as its JSON document; rejects say which side they are of."""
     intents = frames.intents(table(intents_rows, INTENT_COLUMNS), source="intents")
@@ -46,6 +47,7 @@ def product_diff(
     coverage = Coverage(
         default_refunds=Reading(from_at=refunds_from, complete="refunds" not in incomplete),
         default_intents=Reading(from_at=intents_from, complete="intents" not in incomplete),
+        older_is_outside=older_is_outside,
     )
     changed: dict[str, Any] = dict(policy or {})
     rules = replace(Policy(), **changed)

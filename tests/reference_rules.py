@@ -100,6 +100,12 @@ def all_intents_read(world: World, refund: Refund) -> bool:
     return world.intents_from is None or world.intents_from <= refund.created_at
 
 
+def is_outside(world: World, moment: datetime, side: str) -> bool:
+    """Whether something this old is nobody's question: before all that was read of that side."""
+    began = world.refunds_from if side == "refunds" else world.intents_from
+    return world.older_is_outside and side not in world.incomplete and began is not None and moment < began
+
+
 def same_currency(refunds: Iterable[Refund], intent: Intent) -> bool:
     """Whether all of them are in the intent's currency."""
     return all(refund.currency == intent.currency for refund in refunds)
@@ -237,6 +243,9 @@ def rule_8_nobody_knows(world: World, intent: Intent) -> Answer:
         return None
     if not world.ripe(intent.asked_at, "stuck_after"):
         return Young("stuck", intent.asked_at + world.grace("stuck_after"))
+    long_ago = is_outside(world, max(intent.created_at, intent.asked_at), "refunds")
+    if long_ago and not world.live[intent.me]:
+        return Withheld()
     finding = what_is_known(world, intent)
     found = about_intent(intent, "stuck", intent.amount, intent.currency, intent.asked_at)
     return {

@@ -37,6 +37,7 @@ class World:
     incomplete: frozenset[str]
     refunds_from: datetime | None
     intents_from: datetime | None
+    older_is_outside: bool
     basis: dict[Name, str] = field(default_factory=dict)
     links: dict[Name, Name] = field(default_factory=dict)
     live: dict[Name, list[Refund]] = field(default_factory=lambda: defaultdict(list))

@@ -32,6 +32,7 @@ class World:
     incomplete: frozenset[str] = frozenset()
     refunds_from: datetime | None = None
     intents_from: datetime | None = None
+    older_is_outside: bool = False
     as_of: datetime = AS_OF
 
     @property
@@ -50,6 +51,7 @@ class World:
             "incomplete": sorted(self.incomplete),
             "refunds_from": self.refunds_from,
             "intents_from": self.intents_from,
+            "older_is_outside": self.older_is_outside,
             "intents": self.intents,
             "refunds": self.refunds,
         }
@@ -90,6 +92,7 @@ def draw(random: Random) -> World:
         incomplete=frozenset(side for side in ("intents", "refunds") if random.random() < 0.06),
         refunds_from=drawer.limit() if random.random() < 0.12 else None,
         intents_from=drawer.limit() if random.random() < 0.12 else None,
+        older_is_outside=random.random() < 0.5,
     )
 
 

@@ -32,6 +32,7 @@ def books_of(world: World) -> reference_world.World:
         incomplete=world.incomplete,
         refunds_from=world.refunds_from,
         intents_from=world.intents_from,
+        older_is_outside=world.older_is_outside,
     )
 
 

@@ -68,12 +68,18 @@ WHOLE = Reading()
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was read, per account and side; an account that is not named was read like `default_*`."""
+    """What was read, per account and side; an account that is not named was read like `default_*`.
+
+    older_is_outside: what is older than a reading that is complete by itself is nobody's question: it is
+    withheld and listed as `older`, and the result is not incomplete for it. An intent that was last sent
+    before the reading began, and to which nothing is linked, is then withheld as well, not stuck.
+    """
 
     refunds: Mapping[AccountId, Reading] = field(default_factory=dict)
     intents: Mapping[AccountId, Reading] = field(default_factory=dict)
     default_refunds: Reading = WHOLE
     default_intents: Reading = WHOLE
+    older_is_outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +186,8 @@ class Result:
 
     mismatches: by kind in report order, account, subject. in_flight: by account, subject. healable: by
     account, key. rejected: by source, row. withheld: (account, subject) pairs that were not judged. due: when
-    to judge again. incomplete: sentences that say which side was not read completely, for people.
+    to judge again. incomplete: sentences that say which side was not read completely, for people. older:
+    those of the withheld that are only older than what was read, where coverage says that this is outside.
     """
 
     as_of: datetime
@@ -194,3 +201,4 @@ class Result:
     withheld: tuple[tuple[AccountId, Subject], ...]
     due: tuple[Due, ...]
     incomplete: tuple[str, ...] = ()
+    older: tuple[tuple[AccountId, Subject], ...] = ()

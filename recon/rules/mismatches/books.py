@@ -82,8 +82,9 @@ class Books:
 
     @property
     def uncovered(self) -> bool:
-        """Return whether anything was not judged because not enough was read."""
-        return bool(self.judged.uncovered.any() or self.stray.uncovered.any())
+        """Return whether anything was not judged because not enough was read, and is not outside."""
+        judged, stray = self.judged, self.stray
+        return bool((judged.uncovered & ~judged.older).any() or (stray.uncovered & ~stray.older).any())
 
     def healable(self) -> tuple[Healable, ...]:
         """Return the intents that a run may finish, with their proofs, by account and key."""

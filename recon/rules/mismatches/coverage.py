@@ -20,16 +20,31 @@ ALWAYS, NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 def since_intents(intents: pd.DataFrame, links: Links, coverage: Coverage, as_of: datetime) -> Bools:
     """Return per intent whether every refund of its account since its creation, up to as_of, was read."""
     created = arrays.times(intents["created_at"])
-    from_at = np.full(len(links.accounts), NEVER, np.int64)
+    return created >= _refunds_from(links, coverage, as_of, otherwise=NEVER)[links.intent_account]
+
+
+def outside_intents(links: Links, coverage: Coverage, as_of: datetime) -> Ints:
+    """Return per intent the time before which what happened is outside; ALWAYS where nothing is."""
+    if not coverage.older_is_outside:
+        return np.full(len(links.intent_account), ALWAYS, np.int64)
+    return _refunds_from(links, coverage, as_of, otherwise=ALWAYS)[links.intent_account]
+
+
+def _refunds_from(links: Links, coverage: Coverage, as_of: datetime, *, otherwise: int) -> Ints:
+    """Return per account from when its refunds were read up to as_of; `otherwise` where not all were."""
+    from_at = np.full(len(links.accounts), otherwise, np.int64)
     for place, account in enumerate(links.accounts.to_pylist()):
         reading = coverage.refunds.get(AccountId(account), coverage.default_refunds)
         if reading.complete and (reading.to_at is None or reading.to_at >= as_of):
             from_at[place] = ALWAYS if reading.from_at is None else instant(reading.from_at)
-    return created >= from_at[links.intent_account]
+    return from_at
 
 
-def until_refunds(refunds: pd.DataFrame, links: Links, coverage: Coverage) -> Bools:
-    """Return per refund whether every intent of its account until its creation was read."""
+def until_refunds(refunds: pd.DataFrame, links: Links, coverage: Coverage) -> tuple[Bools, Bools]:
+    """Return per refund whether every intent of its account until then was read, and whether it is outside.
+
+    Outside is a refund older than the intents that were read, where coverage says so.
+    """
     created = arrays.times(refunds["created_at"])
     from_at = np.full(len(links.accounts), NEVER, np.int64)
     to_at = np.full(len(links.accounts), ALWAYS, np.int64)
@@ -38,7 +53,9 @@ def until_refunds(refunds: pd.DataFrame, links: Links, coverage: Coverage) -> Bo
         if reading.complete:
             from_at[place] = ALWAYS if reading.from_at is None else instant(reading.from_at)
             to_at[place] = NEVER if reading.to_at is None else instant(reading.to_at)
-    return (created >= from_at[links.refund_account]) & (created <= to_at[links.refund_account])
+    old, late = created < from_at[links.refund_account], created > to_at[links.refund_account]
+    whole = (from_at != NEVER)[links.refund_account]
+    return ~old & ~late, old & whole & coverage.older_is_outside
 
 
 def instant(moment: datetime) -> int:

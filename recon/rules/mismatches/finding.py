@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from recon.model import arrays
-from recon.model.arrays import ABSENT
+from recon.model.arrays import ABSENT, Bools
 from recon.model.frames import Intake
 from recon.model.links import Links
 from recon.model.records.results import (
@@ -62,9 +62,10 @@ def find(
         rejected=tuple(
             sorted((*intents.rejects, *refunds.rejects), key=lambda reject: (reject.source, reject.row))
         ),
-        withheld=_withheld(books),
+        withheld=_pairs(books, books.judged.withheld, books.stray.withheld),
         due=_due(books, in_flight),
         incomplete=incomplete,
+        older=_pairs(books, books.judged.older, books.stray.older),
     )
 
 
@@ -81,14 +82,17 @@ def _books(
         linked,
         policy=policy,
         covered=reading.since_intents(intents.frame, links, coverage, as_of),
+        outside=reading.outside_intents(links, coverage, as_of),
         untouchable=reading.touched_intents(intents.frame, links, refunds.rejects),
         as_of=moment,
     )
+    covered, outside = reading.until_refunds(refunds.frame, links, coverage)
     stray = strays.judge(
         refunds.frame,
         links,
         policy=policy,
-        covered=reading.until_refunds(refunds.frame, links, coverage),
+        covered=covered,
+        outside=outside,
         untouchable=reading.touched_refunds(refunds.frame, links, intents.rejects),
         as_of=moment,
     )
@@ -183,14 +187,15 @@ def _in_flight(books: Books) -> tuple[InFlight, ...]:
     return tuple(sorted(flights, key=lambda flight: (flight.account, flight.subject)))
 
 
-def _withheld(books: Books) -> tuple[tuple[AccountId, Subject], ...]:
+def _pairs(books: Books, intents: Bools, strays: Bools) -> tuple[tuple[AccountId, Subject], ...]:
+    """Return the subjects of these intents and of these strays, by account and subject."""
     pairs = [
         (books.intent_account(position), books.intent_subject(position))
-        for position in np.flatnonzero(books.judged.withheld).tolist()
+        for position in np.flatnonzero(intents).tolist()
     ]
     pairs += [
         (books.refund_account(position), books.refund_subject(position))
-        for position in books.stray.refund[books.stray.withheld]
+        for position in books.stray.refund[strays]
     ]
     return tuple(sorted(pairs))
 

@@ -51,7 +51,9 @@ class Judgement:
 
     rule: the number of the rule that fires, else 0. young: the rule (MISSING or STUCK) that is only too
     young, else 0. before: the intent before it in its group, for rule 4. covered: whether every refund since
-    it was created was read. stuck_since: when it was first sent, else created, in microseconds.
+    it was created was read. uncovered: of the withheld, those that coverage withholds; older: of those, the
+    ones that are only older than what was read. stuck_since: when it was first sent, else created, in
+    microseconds.
     """
 
     rule: npt.NDArray[np.int8]
@@ -59,6 +61,7 @@ class Judgement:
     healable: Bools
     withheld: Bools
     uncovered: Bools
+    older: Bools
     before: Ints
     covered: Bools
     stuck_since: Ints
@@ -136,17 +139,20 @@ def judge(
     *,
     policy: Policy,
     covered: Bools,
+    outside: Ints,
     untouchable: Bools,
     as_of: int,
 ) -> Judgement:
     """Return what is wrong with each intent.
 
-    covered: per intent, whether every refund since its creation was read. untouchable: per intent, whether a
-    rejected row names it or is named by it. as_of: microseconds.
+    covered: per intent, whether every refund since its creation was read. outside: per intent, the time
+    before which nobody asks, in microseconds. untouchable: per intent, whether a rejected row names it or is
+    named by it. as_of: microseconds.
     """
     stand = _stand(intents, linked, policy=policy, untouchable=untouchable, as_of=as_of)
     repeat = repeats.find(intents, refunds, links, linked.first, policy)
     overdue = _overdue(intents, refunds, links, linked, policy=policy, as_of=as_of)
+    old = stand.stuck_old & ~covered & (linked.live == 0) & (stand.stuck_since < outside)
     by_rule = (
         (DUPLICATE, stand.twice),
         (CURRENCY, stand.abroad),
@@ -155,7 +161,7 @@ def judge(
         (STATUS, stand.denied),
         (FAILED, stand.came_back & covered),
         (MISSING, stand.missing & stand.missing_old & covered),
-        (STUCK, stand.stuck & stand.stuck_old),
+        (STUCK, stand.stuck & stand.stuck_old & ~old),
         (OVERDUE, overdue),
     )
     rule = _first(by_rule, untouchable=untouchable, healable=stand.healable)
@@ -163,7 +169,7 @@ def judge(
     young = np.zeros(len(intents), np.int8)
     young[quiet & stand.missing & ~stand.missing_old] = MISSING
     young[quiet & stand.stuck & ~stand.stuck_old] = STUCK
-    hidden = stand.under | stand.came_back | (stand.missing & stand.missing_old)
+    hidden = stand.under | stand.came_back | (stand.missing & stand.missing_old) | (stand.stuck & old)
     uncovered = quiet & (young == NONE) & ~covered & hidden
     return Judgement(
         rule=rule,
@@ -171,6 +177,7 @@ def judge(
         healable=stand.healable,
         withheld=uncovered | untouchable,
         uncovered=uncovered,
+        older=uncovered & (arrays.times(intents["created_at"]) < outside),
         before=repeat.before,
         covered=covered,
         stuck_since=stand.stuck_since,

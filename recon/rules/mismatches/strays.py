@@ -19,7 +19,7 @@ class Strays:
 
     refund: positions, live and not system. twin: the position of each one's twin, -1 for none. firing: old
     enough and judged. young: too young. withheld: not judged; uncovered: of those, because intents were not
-    read.
+    read; older: of those, the ones that are only older than the intents that were.
     """
 
     refund: Ints
@@ -28,6 +28,7 @@ class Strays:
     young: Bools
     withheld: Bools
     uncovered: Bools
+    older: Bools
 
 
 def judge(
@@ -36,13 +37,15 @@ def judge(
     *,
     policy: Policy,
     covered: Bools,
+    outside: Bools,
     untouchable: Bools,
     as_of: int,
 ) -> Strays:
     """Return the strays.
 
-    covered: per refund, whether every intent until its creation was read. untouchable: per refund, whether it
-    names a rejected intent or is named by one. as_of: microseconds.
+    covered: per refund, whether every intent until its creation was read. outside: per refund, whether it is
+    older than anybody asks. untouchable: per refund, whether it names a rejected intent or is named by one.
+    as_of: microseconds.
     """
     live = links.live & ~refunds["system"].to_numpy()
     stray = np.flatnonzero(live & (links.intent == ABSENT))
@@ -57,6 +60,7 @@ def judge(
         young=judged & ~old,
         withheld=~judged | uncovered,
         uncovered=uncovered,
+        older=uncovered & outside[stray],
     )
 
 
