@@ -4,25 +4,36 @@ Roles are checked here, at every action and against the database, never only on 
 version that the operator looked at: whoever comes second is told who was first, and nothing is overwritten.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final, Self, TypedDict
+from functools import partial
+from typing import Final, Self, TypedDict, Unpack
 
 from recon.doors import config
 from recon.doors.store import cases as book
-from recon.doors.store import evidence, leases, migrations, operators, queue, runs
+from recon.doors.store import claims, evidence, leases, migrations, operators, queue, runs
 from recon.doors.store.engines import Database
 from recon.model.errors import CaseMoved, NotPermitted, Report
-from recon.model.records.cases import JOB, Case, Change, Entry
+from recon.model.records.cases import JOB, Case, Change, Entry, Owner
+from recon.model.records.claims import Claim
 from recon.model.records.people import Operator
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.runs import HOUR, AccountReading, Run
-from recon.model.records.words import Action, Actor, CaseId, Resolution, Role, Verdict
+from recon.model.records.words import (
+    Action,
+    Actor,
+    CaseId,
+    IntentKey,
+    RefundId,
+    Resolution,
+    Role,
+    Verdict,
+)
 from recon.model.settings import Settings
-from recon.rules import cases as rules
-from recon.rules import staleness
+from recon.rules import moves as rules
+from recon.rules import ownership, staleness
 
 Clock = Callable[[], datetime]
 
@@ -41,7 +52,34 @@ DEEDS: Final = {
     Action.ASSIGNED: "gave another owner to",
     Action.COMMENTED: "commented on",
     Action.RESOLVED: "resolved",
+    Action.ACCEPTED: "accepted",
+    Action.SNOOZED: "snoozed",
+    Action.ADOPTED: "adopted the refund of",
+    Action.LINKED: "linked a refund of",
+    Action.UNLINKED: "took back a link of",
 }
+
+
+class By(TypedDict):
+    """What every rule is told of a move: who makes it, why and when, and the id that makes it one move."""
+
+    actor: Actor
+    reason: str
+    now: datetime
+    action_id: str
+
+
+class Click(TypedDict):
+    """What every move needs of the person who makes it. version: of the case that they looked at."""
+
+    version: int
+    reason: str
+    operator: Operator
+    action_id: str
+
+
+# What a rule makes of a move: a change, with what it says of the case's rows, or why there is none.
+Planned = Change | tuple[Change, Claim] | rules.Illegal
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +187,18 @@ class Desk:
             return None
         intents, refunds = evidence.rows(self._database, case)
         entries = tuple(stored.entry for stored in book.entries(self._database, case.id))
-        return CaseView(case, intents, refunds, entries, self._moves(case, operator))
+        return CaseView(case, intents, refunds, entries, self._moves(case, refunds, operator))
 
-    def acknowledge(
-        self, case_id: CaseId, *, version: int, reason: str, operator: Operator, action_id: str
-    ) -> None:
+    def owners(self) -> tuple[Owner, ...]:
+        """Return whom a case can be assigned to: the owners that owners.toml names, each once, by name."""
+        named = {
+            (rule.owner.name, rule.owner.target): rule.owner
+            for rule in ownership.parse(self._settings.owners).rules
+            if rule.owner.target
+        }
+        return tuple(named[key] for key in sorted(named))
+
+    def acknowledge(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Take the case on.
 
         Raises:
@@ -161,82 +206,96 @@ class Desk:
             NotPermitted: the operator may only read. Nothing was written.
             Report: the case does not allow it, or the reason is missing or too long. Nothing was written.
         """
-        now = self._clock()
+        self._move(case_id, click, rules.acknowledge)
 
-        def change(case: Case) -> Change | rules.Illegal:
-            return rules.acknowledge(case, actor=operator.name, reason=reason, now=now, action_id=action_id)
-
-        self._move(case_id, version, operator, action_id, change)
-
-    def resolve(
-        self,
-        case_id: CaseId,
-        *,
-        version: int,
-        code: Resolution,
-        reason: str,
-        operator: Operator,
-        action_id: str,
-    ) -> None:
-        """Settle the case.
-
-        Raises:
-            CaseMoved, NotPermitted, Report: as `acknowledge`.
-        """
-        now = self._clock()
+    def resolve(self, case_id: CaseId, *, code: Resolution, **click: Unpack[Click]) -> None:
+        """Settle the case; raises as `acknowledge`."""
         fence = leases.newest(self._database, HOUR)
+        self._move(case_id, click, partial(rules.resolve, code=code, fence=fence))
 
-        def change(case: Case) -> Change | rules.Illegal:
-            return rules.resolve(
-                case, code=code, fence=fence, actor=operator.name, reason=reason, now=now, action_id=action_id
-            )
+    def accept(self, case_id: CaseId, *, until: datetime, **click: Unpack[Click]) -> None:
+        """Live with the case as it is until a date; raises as `acknowledge`."""
+        fence = leases.newest(self._database, HOUR)
+        self._move(case_id, click, partial(rules.accept, until=until, fence=fence))
 
-        self._move(case_id, version, operator, action_id, change)
+    def reopen(self, case_id: CaseId, **click: Unpack[Click]) -> None:
+        """Take a resolution or an acceptance back; raises as `acknowledge`."""
+        self._move(case_id, click, rules.reopen)
 
-    def comment(
-        self, case_id: CaseId, *, version: int, reason: str, operator: Operator, action_id: str
+    def snooze(self, case_id: CaseId, *, until: datetime, **click: Unpack[Click]) -> None:
+        """Look at the case again from a date on; raises as `acknowledge`."""
+        self._move(case_id, click, partial(rules.snooze, until=until))
+
+    def assign(self, case_id: CaseId, *, owner: Owner, **click: Unpack[Click]) -> None:
+        """Give the case to one of the `owners`; raises as `acknowledge`."""
+        if (owner.name, owner.target) not in {(each.name, each.target) for each in self.owners()}:
+            raise Report(f"Expected an owner that owners.toml names, found {owner.name!r}.")
+        chosen = replace(owner, rule=f"assigned by {click['operator'].name}")
+        self._move(case_id, click, partial(rules.assign, owner=chosen))
+
+    def adopt(self, case_id: CaseId, **click: Unpack[Click]) -> None:
+        """Make the case's refund an intent of ours; raises as `acknowledge`."""
+
+        def rule(case: Case, **by: Unpack[By]) -> Planned:
+            refund_id = RefundId(case.subject.partition(":")[2])
+            return rules.adopt(case, claims.read(self._database, case.account, refund_id), **by)
+
+        self._move(case_id, click, rule)
+
+    def link(
+        self, case_id: CaseId, *, refund_id: RefundId, intent_key: IntentKey, **click: Unpack[Click]
     ) -> None:
-        """Write something into the case's story.
+        """Say which intent of its account a refund belongs to; raises as `acknowledge`."""
 
-        Raises:
-            CaseMoved, NotPermitted, Report: as `acknowledge`.
-        """
-        now = self._clock()
+        def rule(case: Case, **by: Unpack[By]) -> Planned:
+            known = claims.read(self._database, case.account, refund_id, intent_key)
+            return rules.link(case, known, refund_id=refund_id, intent_key=intent_key, **by)
 
-        def change(case: Case) -> Change | rules.Illegal:
-            return rules.comment(case, actor=operator.name, reason=reason, now=now, action_id=action_id)
+        self._move(case_id, click, rule)
 
-        self._move(case_id, version, operator, action_id, change)
+    def unlink(self, case_id: CaseId, *, refund_id: RefundId, **click: Unpack[Click]) -> None:
+        """Take such a link back; raises as `acknowledge`."""
 
-    def _move(
-        self,
-        case_id: CaseId,
-        version: int,
-        operator: Operator,
-        action_id: str,
-        change: Callable[[Case], Change | rules.Illegal],
-    ) -> None:
+        def rule(case: Case, **by: Unpack[By]) -> Planned:
+            known = claims.read(self._database, case.account, refund_id)
+            return rules.unlink(case, known, refund_id=refund_id, **by)
+
+        self._move(case_id, click, rule)
+
+    def comment(self, case_id: CaseId, **click: Unpack[Click]) -> None:
+        """Write something into the case's story; raises as `acknowledge`."""
+        self._move(case_id, click, rules.comment)
+
+    def _move(self, case_id: CaseId, click: Click, rule: Callable[..., Planned]) -> None:
         """Save what the rule makes of the case, once per action id."""
+        operator, action_id = click["operator"], click["action_id"]
         self._must_act(operator)
         case = book.get(self._database, case_id)
         if case is None:
             raise Report(f"Expected a case, found none with the id {case_id}.")
-        if case.version != version:
+        if case.version != click["version"]:
             self._tell(case, action_id)
             return
-        planned = change(case)
+        by = By(actor=operator.name, reason=click["reason"], now=self._clock(), action_id=action_id)
+        planned = rule(case, **by)
         if isinstance(planned, rules.Illegal):
             raise Report(planned.reason)
+        change, claim = (planned, None) if isinstance(planned, Change) else planned
         try:
-            book.move(self._database, planned)
-        except CaseMoved:  # Somebody was faster between our reading and our writing.
-            self._tell(case, action_id)
+            book.move(self._database, change, claim=claim)
+        except CaseMoved as moved:  # Somebody was faster between our reading and our writing.
+            self._tell(case, action_id, moved)
 
-    def _tell(self, case: Case, action_id: str) -> None:
-        """Say who moved the case; nothing to say when it was this very action, pressed twice."""
-        entries = tuple(stored.entry for stored in book.entries(self._database, case.id))
+    def _tell(self, read: Case, action_id: str, moved: CaseMoved | None = None) -> None:
+        """Say who moved the case; nothing to say when it was this very action, pressed twice.
+
+        moved: what the store found; it stands where the rows moved and the case did not.
+        """
+        entries = tuple(stored.entry for stored in book.entries(self._database, read.id))
         if any(entry.action_id == action_id for entry in entries):
             return
+        if moved is not None and entries[-1].version == read.version:
+            raise moved
         raise CaseMoved(_moved(entries[-1], self._clock()))
 
     def _must_act(self, operator: Operator) -> None:
@@ -252,27 +311,11 @@ class Desk:
         """Return the operator as the database has them now: a tab may be older than a decision about them."""
         return operators.get(self._database, operator.name) or operator
 
-    def _moves(self, case: Case, operator: Operator) -> tuple[Action, ...]:
-        """Return the moves that the rules would let this operator make now."""
+    def _moves(self, case: Case, refunds: Iterable[Refund], operator: Operator) -> tuple[Action, ...]:
+        """Return the moves that the rules would let this operator try now."""
         known = self._known(operator)
-        if not known.active or known.role not in ACTING:
-            return ()
-        trial = _Trial(actor=known.name, reason="trial", now=self._clock(), action_id="trial")
-        tried = {
-            Action.ACKNOWLEDGED: rules.acknowledge(case, **trial),
-            Action.RESOLVED: rules.resolve(case, code=Resolution.RECOVERED, fence=0, **trial),
-            Action.COMMENTED: rules.comment(case, **trial),
-        }
-        return tuple(move for move, outcome in tried.items() if isinstance(outcome, Change))
-
-
-class _Trial(TypedDict):
-    """What every move takes, for asking the rules whether it is allowed."""
-
-    actor: Actor
-    reason: str
-    now: datetime
-    action_id: str
+        may_act = known.active and known.role in ACTING
+        return rules.offered(case, refunds) if may_act else ()
 
 
 def _moved(latest: Entry, now: datetime) -> str:

@@ -31,7 +31,7 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.rules import cases as rules
-from recon.rules import ownership
+from recon.rules import moves, ownership
 from tests.builders import PLATFORM, a_mismatch, a_refund, a_result, an_intent
 
 OVERLAP = timedelta(minutes=10)
@@ -108,7 +108,7 @@ def acknowledged(database: Database, named: CaseId, *, by: str, now: datetime) -
     """Let somebody else take a case on."""
     case = cases.get(database, named)
     assert case is not None, f"{named} was never seeded"
-    change = rules.acknowledge(
+    change = moves.acknowledge(
         case, actor=Actor(by), reason="Seeded: asking the bank.", now=now, action_id=f"seed-{by}-{named}"
     )
     assert isinstance(change, Change), change

@@ -25,7 +25,7 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.model.settings import Secret
-from recon.rules import cases
+from recon.rules import moves
 from tests.hours import FRIDAY, Town, a_town, kinds, rows, states, twice
 from tests.sandboxes import Street
 
@@ -210,7 +210,7 @@ def test_a_key_that_the_provider_refuses_ends_the_run(town: Town) -> None:
 def resolve(town: Town, code: Resolution = Resolution.RECOVERED) -> None:
     (case,) = town.waiting()
     fence = leases.newest(town.database, HOUR)
-    change = cases.resolve(
+    change = moves.resolve(
         case, code=code, fence=fence, actor=ANA, reason="done", now=town.now, action_id=f"click-{fence}"
     )
     assert isinstance(change, Change)
@@ -256,7 +256,7 @@ def test_a_case_that_a_person_moved_during_the_run_is_planned_again_alone(town: 
 
     def click(sentence: str) -> None:
         if sentence.startswith("Comparing"):
-            change = cases.acknowledge(case, actor=ANA, reason="on it", now=town.now, action_id="click")
+            change = moves.acknowledge(case, actor=ANA, reason="on it", now=town.now, action_id="click")
             assert isinstance(change, Change)
             book.move(town.database, change)
 
@@ -309,7 +309,7 @@ def test_a_case_that_people_moved_is_seen_again_when_the_run_dies_before_plannin
     save = book.save_run
 
     def save_late(database: Database, lease: Lease, saving: Saving) -> Saved:
-        words = cases.comment(cleared, actor=ANA, reason="Why?", now=town.now, action_id="click")
+        words = moves.comment(cleared, actor=ANA, reason="Why?", now=town.now, action_id="click")
         assert isinstance(words, Change)
         book.move(database, words)
         return save(database, lease, saving)

@@ -24,7 +24,7 @@ from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.runs import HOUR
 from recon.model.records.words import AccountId, Actor, IntentKey, IntentStatus, RefundId, Resolution
 from recon.model.settings import ProviderSettings, Secret, Settings
-from recon.rules import cases
+from recon.rules import moves
 from tests.builders import NOON, a_refund, an_intent
 from tests.hours import OWNERS
 
@@ -159,7 +159,7 @@ class History:
         if place >= len(waiting):
             return
         self.clicks += 1
-        change = cases.resolve(
+        change = moves.resolve(
             waiting[place],
             code=Resolution.RECOVERED,
             fence=leases.newest(self.database, HOUR),

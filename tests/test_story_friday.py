@@ -6,7 +6,7 @@ from recon.doors.store.engines import Database
 from recon.model.records.cases import Change
 from recon.model.records.runs import HOUR
 from recon.model.records.words import Actor, CaseState, IntentKey, IntentStatus, Resolution, Verdict
-from recon.rules import cases
+from recon.rules import moves
 from tests.hours import Town, a_town, kinds
 from tests.sandboxes import Street
 
@@ -32,9 +32,9 @@ def settle(town: Town, code: Resolution) -> None:
     for case in town.waiting():
         name = f"{case.id}:{fence}"
         told = {"actor": ANA, "now": town.now}
-        taken = cases.acknowledge(case, reason="looking", action_id=f"{name}:take", **told)  # type: ignore[arg-type]  # keywords
+        taken = moves.acknowledge(case, reason="looking", action_id=f"{name}:take", **told)  # type: ignore[arg-type]  # keywords
         assert isinstance(taken, Change)
-        done = cases.resolve(
+        done = moves.resolve(
             taken.case,
             code=code,
             fence=fence,

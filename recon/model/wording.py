@@ -57,6 +57,11 @@ ACTIONS: Final = {
     Action.ASSIGNED: "Assigned",
     Action.COMMENTED: "Commented",
     Action.RESOLVED: "Resolved",
+    Action.ACCEPTED: "Accepted until a date",
+    Action.SNOOZED: "Snoozed",
+    Action.ADOPTED: "Refund adopted",
+    Action.LINKED: "Refund linked",
+    Action.UNLINKED: "Link taken back",
 }
 
 VERDICTS: Final = {

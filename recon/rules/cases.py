@@ -1,27 +1,24 @@
-"""What becomes of a case: known cases and a result in, changes out; an operator's moves too.
+"""What a run makes of the cases: known cases and a result in, changes out.
 
-Never chooses an owner or a severity (rules/ownership.py does), never saves anything (doors/store/cases.py
-does).
+What people make of them is in rules/moves.py. Never chooses an owner or a severity (rules/ownership.py does),
+never saves anything (doors/store/cases.py does).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
-from recon.model import wording
-from recon.model.characters import keepable
-from recon.model.records.cases import JOB, Case, Change, Entry, Owner, case_id
+from recon.model import changes, wording
+from recon.model.records.cases import JOB, Case, Change, Entry, case_id
 from recon.model.records.results import Mismatch, Result
 from recon.model.records.words import (
     AccountId,
     Action,
-    Actor,
     CaseState,
     Certainty,
     Direction,
     Finding,
     Kind,
-    Resolution,
     RunId,
     Severity,
     Subject,
@@ -29,12 +26,9 @@ from recon.model.records.words import (
 
 Pair = tuple[AccountId, Subject]
 
-REASON_LIMIT = 2_000  # Characters of a person's reason: half a page, and it still fits one message of ours.
-
 # Resolving one of these says that the books will agree; the other kinds never vanish from the books.
 NEXT_RUN_WILL_AGREE = frozenset({Kind.MISSING, Kind.STUCK, Kind.STATUS_MISMATCH, Kind.OVERDUE})
 
-_UNDECIDED = (CaseState.OPEN, CaseState.ACKNOWLEDGED)
 _FINDING_RANK = {
     Finding.LANDED: 3,
     Finding.PROBABLE: 2,
@@ -72,13 +66,6 @@ class Judged:
     gone: frozenset[Pair] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Illegal:
-    """A move that this case does not allow; reason is one sentence for the person who tried."""
-
-    reason: str
-
-
 def plan(
     result: Result, known: Iterable[Case], judged: Judged, *, run: RunStamp, now: datetime
 ) -> tuple[Change, ...]:
@@ -100,54 +87,6 @@ def plan(
         if pair not in seen and pair not in unsettled
     ]
     return tuple(move for move in moves if move is not None)
-
-
-def acknowledge(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
-    """Return the case with somebody at it; only an open case can be taken on."""
-    if case.state is not CaseState.OPEN:
-        return Illegal(f"Case {case.id} is {case.state}; only an open case can be acknowledged.")
-    after = replace(case, state=CaseState.ACKNOWLEDGED)
-    return _moved(case, after, Action.ACKNOWLEDGED, actor, reason, now=now, action_id=action_id)
-
-
-def resolve(
-    case: Case,
-    *,
-    code: Resolution,
-    fence: int,
-    actor: Actor,
-    reason: str,
-    now: datetime,
-    action_id: str,
-) -> Change | Illegal:
-    """Return the case settled by a person.
-
-    fence: the lease's newest at this moment, 0 where no run ever began; only a run with a greater one may
-    contradict.
-    """
-    if case.state not in {*_UNDECIDED, CaseState.ACCEPTED}:
-        return Illegal(f"Case {case.id} is {case.state}; there is nothing to resolve.")
-    after = replace(
-        _undecided(case, CaseState.RESOLVED), resolution=code, decided_fence=fence, decided_at=now
-    )
-    return _moved(case, after, Action.RESOLVED, actor, reason, now=now, action_id=action_id)
-
-
-def assign(
-    case: Case, owner: Owner, *, actor: Actor, reason: str, now: datetime, action_id: str
-) -> Change | Illegal:
-    """Return the case with the owner a person chose; rules leave it alone from now on."""
-    if case.state not in _UNDECIDED:
-        return Illegal(f"Case {case.id} is {case.state}; nobody has to answer it.")
-    if case.owner == owner and case.pinned:
-        return Illegal(f"Case {case.id} is {owner.name}'s already.")
-    after = replace(case, owner=owner, pinned=True)
-    return _moved(case, after, Action.ASSIGNED, actor, reason, now=now, action_id=action_id)
-
-
-def comment(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
-    """Return the case as it is, with a person's words beside it; any case takes a comment."""
-    return _moved(case, case, Action.COMMENTED, actor, reason, now=now, action_id=action_id)
 
 
 def weaker(new: Mismatch, old: Mismatch) -> bool:
@@ -190,7 +129,8 @@ def _seen(
     if case.state is CaseState.CLEARED:
         return _reopened(case, mismatch, "it had cleared", run=run, now=now)
     if not complete and weaker(mismatch, case.mismatch):
-        return None
+        # It disagrees still, which is enough for a date that has passed; what was known of it stands.
+        return _after_acceptance(case, case.mismatch, run=run, now=now)
     if case.state is CaseState.RESOLVED:
         return _after_resolution(case, mismatch, complete=complete, run=run, now=now)
     if case.state is CaseState.ACCEPTED:
@@ -230,17 +170,18 @@ def _opened(mismatch: Mismatch, *, run: RunStamp, now: datetime) -> Change:
 def _again(case: Case, mismatch: Mismatch, *, run: RunStamp, now: datetime) -> Change | None:
     """Return what new evidence does to a case that nobody has decided.
 
-    Whoever took it on stays at it while its kind stays; another kind is another question, and open again.
+    Whoever took it on stays at it while its kind stays; another kind is another question, and open again. A
+    snooze was for the evidence there was.
     """
     if mismatch.kind is not case.mismatch.kind:
-        after = replace(case, mismatch=mismatch, state=CaseState.OPEN)
+        after = replace(case, mismatch=mismatch, state=CaseState.OPEN, snoozed_until=None)
         was, now_is = wording.named(case.mismatch.kind), wording.named(mismatch.kind)
         reason = f"Was: {was}. Is: {now_is}. {mismatch.why}"
         return _by_run(case, after, Action.RECLASSIFIED, reason, run=run, now=now)
     changed = _differences(mismatch, case.mismatch)
     if not changed:
         return None
-    after = replace(case, mismatch=mismatch)
+    after = replace(case, mismatch=mismatch, snoozed_until=None)
     return _by_run(case, after, Action.CHANGED, f"Other {changed}: {mismatch.why}", run=run, now=now)
 
 
@@ -259,7 +200,7 @@ def _after_resolution(
         saw_past_it = run.fence > case.decided_fence and run.as_of > case.decided_at + run.overlap
         if not saw_past_it or (mismatch.kind is Kind.STUCK and not complete):
             return None
-        after = replace(_undecided(case, CaseState.OPEN), mismatch=mismatch)
+        after = replace(changes.undecided(case, CaseState.OPEN), mismatch=mismatch)
         reason = f"Resolved as {wording.plain(str(case.resolution))}, and still seen: {mismatch.why}"
         return _by_run(case, after, Action.REGRESSED, reason, run=run, now=now)
     changed = _differences(mismatch, case.mismatch)
@@ -270,7 +211,12 @@ def _after_resolution(
 
 
 def _after_acceptance(case: Case, mismatch: Mismatch, *, run: RunStamp, now: datetime) -> Change | None:
-    """Return what a mismatch that is still seen does to a case that a person lives with until a date."""
+    """Return what a mismatch that is still seen does to a case that a person lives with until a date.
+
+    Nothing to a case that nobody has accepted.
+    """
+    if case.state is not CaseState.ACCEPTED:
+        return None
     changed = _differences(mismatch, case.mismatch)
     if changed:
         return _reopened(case, mismatch, f"accepted for other {changed}", run=run, now=now)
@@ -290,71 +236,19 @@ def _unseen(case: Case, judged: Judged, *, run: RunStamp, now: datetime) -> Chan
         reason = f"The books agree as of {run.as_of:%Y-%m-%d %H:%M:%S} UTC."
     else:
         return None
-    after = _undecided(case, CaseState.CLEARED)
+    after = changes.undecided(case, CaseState.CLEARED)
     return _by_run(case, after, Action.CLEARED, reason, run=run, now=now)
 
 
 def _reopened(case: Case, mismatch: Mismatch, before: str, *, run: RunStamp, now: datetime) -> Change:
-    after = replace(_undecided(case, CaseState.OPEN), mismatch=mismatch)
+    after = replace(changes.undecided(case, CaseState.OPEN), mismatch=mismatch)
     reason = f"Open again ({before}): {mismatch.why}"
     return _by_run(case, after, Action.REOPENED, reason, run=run, now=now)
 
 
-def _undecided(case: Case, state: CaseState) -> Case:
-    """Return the case in a state that no decision holds in."""
-    return replace(
-        case,
-        state=state,
-        resolution=None,
-        decided_fence=None,
-        decided_at=None,
-        accepted_until=None,
-        snoozed_until=None,
-    )
-
-
 def _by_run(case: Case, after: Case, action: Action, reason: str, *, run: RunStamp, now: datetime) -> Change:
-    return _change(case, after, action, JOB, reason, now=now, action_id=f"{run.id}:{case.id}", run_id=run.id)
-
-
-def _moved(
-    case: Case, after: Case, action: Action, actor: Actor, reason: str, *, now: datetime, action_id: str
-) -> Change | Illegal:
-    """Return a person's change, which needs a reason."""
-    reason = keepable(reason).strip()
-    if not reason:
-        return Illegal("A reason is required: say in a sentence why.")
-    if len(reason) > REASON_LIMIT:
-        return Illegal(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} are kept.")
-    return _change(case, after, action, actor, reason, now=now, action_id=action_id)
-
-
-def _change(
-    case: Case,
-    after: Case,
-    action: Action,
-    actor: Actor,
-    reason: str,
-    *,
-    now: datetime,
-    action_id: str,
-    run_id: RunId | None = None,
-) -> Change:
-    after = replace(after, version=case.version + 1, updated_at=now)
-    entry = Entry(
-        case_id=case.id,
-        action=action,
-        actor=actor,
-        at=now,
-        reason=reason,
-        from_state=case.state,
-        to_state=after.state,
-        version=after.version,
-        action_id=action_id,
-        run_id=run_id,
-        resolution=after.resolution if action is Action.RESOLVED else None,
-    )
-    return Change(after, entry, from_version=case.version)
+    action_id = f"{run.id}:{case.id}"
+    return changes.to(case, after, action, JOB, reason, now=now, action_id=action_id, run_id=run.id)
 
 
 def _differences(new: Mismatch, old: Mismatch) -> str:

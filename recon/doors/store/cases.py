@@ -1,7 +1,7 @@
 """The one module that moves cases: a change and the entry that explains it are saved together or not at all.
 
 Every move is a comparison of versions: a case that somebody moved meanwhile is left as it is and handed back.
-Never decides what a case becomes; rules/cases.py does.
+Never decides what a case becomes; rules/cases.py and rules/moves.py do.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from recon.doors.store import chains, leases, outbox, runs, triggers
+from recon.doors.store import chains, claims, leases, outbox, runs, triggers
 from recon.doors.store.chains import StoredEntry
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import INTENTS, REFUNDS, case_record, case_row, entry_row, reject_row
@@ -29,10 +29,11 @@ from recon.doors.store.statements import chunks, insert, upsert
 from recon.model import tables
 from recon.model.errors import CaseMoved
 from recon.model.records.cases import Case, Change
+from recon.model.records.claims import Claim
 from recon.model.records.notices import Notice, Thread
 from recon.model.records.results import Due, Healable, Reject
 from recon.model.records.runs import Lease, Run
-from recon.model.records.words import AccountId, CaseId, IntentStatus, RefundStatus, Subject
+from recon.model.records.words import AccountId, Basis, CaseId, IntentStatus, RefundStatus, Subject
 from recon.model.tables import cases, intents, refunds
 
 Pair = tuple[AccountId, Subject]
@@ -121,19 +122,32 @@ def save_changes(
 
 
 def move(
-    database: Database, change: Change, notices: Sequence[Notice] = (), threads: Sequence[Thread] = ()
+    database: Database,
+    change: Change,
+    notices: Sequence[Notice] = (),
+    threads: Sequence[Thread] = (),
+    *,
+    claim: Claim | None = None,
 ) -> None:
-    """Save a person's change; the same action once more changes nothing.
+    """Save a person's change, and what they said of its rows; the same action once more changes nothing.
 
     Raises:
-        CaseMoved: Somebody moved the case after it was read. Nothing was written.
+        CaseMoved: Somebody moved the case, or its rows, after they were read. Nothing was written.
     """
     with database.write() as connection:
+        _versions(connection, [change.case.id])  # Whoever presses twice at once waits here.
+        if _action_ids(connection, [change.entry.action_id]):
+            return
         if _save(connection, [change]):
             found = connection.scalar(select(cases.c.version).where(cases.c.id == change.case.id))
             raise CaseMoved(
                 f"Expected case {change.case.id} at version {change.from_version}, found it at {found}: "
                 "somebody moved it. Read it again, then decide."
+            )
+        if claim is not None and not claims.write(connection, claim):
+            raise CaseMoved(
+                f"Expected refund {claim.refund.id} and its intent as they were read, found that they "
+                "changed. Nothing of yours was saved: read the case again, then decide."
             )
         outbox.add(connection, notices, threads)
 
@@ -241,7 +255,11 @@ def _heal(connection: Connection, heal: Healable, run: Run) -> bool:
     same_money = (refunds.c.amount_minor == intents.c.amount_minor) & (
         refunds.c.currency == intents.c.currency
     )
-    proof = exists().where(of_refund, same_money, refunds.c.status.not_in(DEAD))
+    # What a person says of it, meanwhile too, comes before every other tie.
+    linked = refunds.c.operator_key == heal.intent_key
+    if heal.basis is not Basis.OPERATOR:
+        linked |= refunds.c.operator_key.is_(None)
+    proof = exists().where(of_refund, same_money, linked, refunds.c.status.not_in(DEAD))
     found = connection.execute(
         update(intents)
         .where(intents.c.account == heal.account, intents.c.key == heal.intent_key, proof)

@@ -62,11 +62,12 @@ def rows(database: Database, case: Case) -> tuple[tuple[Intent, ...], tuple[Refu
             .order_by(table.created_at, table.key)
             .limit(ROW_LIMIT)
         ).mappings()
-        left = tuple(map(_intent, intents))
+        left = tuple(map(intent_record, intents))
     return left, right
 
 
-def _intent(row: Mapping[Any, Any]) -> Intent:
+def intent_record(row: Mapping[Any, Any]) -> Intent:
+    """Return a row of the intents as a record."""
     return Intent(
         key=IntentKey(row["key"]),
         account=AccountId(row["account"]),

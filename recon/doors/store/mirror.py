@@ -188,6 +188,8 @@ def _known(connection: Connection, page: tuple[Refund, ...]) -> dict[tuple[Accou
     for account in {refund.account for refund in page}:
         for chunk in chunks(refund.id for refund in page if refund.account == account):
             query = select(refunds_table).where(columns.account == account, columns.id.in_(chunk))
+            # Locked: a link that a person writes meanwhile must not be overwritten by what we read before.
+            query = query.order_by(columns.id).with_for_update()
             known.update({(account, RefundId(row.id)): record(row) for row in connection.execute(query)})
     return known
 

@@ -108,7 +108,7 @@ class Action(StrEnum):
     OPENED = "opened"  # A run saw the mismatch for the first time.
     CHANGED = "changed"  # A run saw other evidence of the same kind.
     RECLASSIFIED = "reclassified"  # A run saw another kind of mismatch on the same subject.
-    REOPENED = "reopened"  # A run saw a cleared case again, or other evidence than was decided on.
+    REOPENED = "reopened"  # A run saw it again or saw other evidence, or a person took a decision back.
     REGRESSED = "regressed"  # A run saw again what a person had resolved.
     CLEARED = "cleared"  # A complete run saw agreement, or the rows are gone.
     HEALED = "healed"  # A run finished the intent from the provider's proof.
@@ -116,6 +116,11 @@ class Action(StrEnum):
     ASSIGNED = "assigned"  # A person, or changed rules, gave it another owner.
     COMMENTED = "commented"  # A person wrote something down.
     RESOLVED = "resolved"  # A person settled it, with a code and a reason.
+    ACCEPTED = "accepted"  # A person lives with it until a date.
+    SNOOZED = "snoozed"  # A person looks at it again from a date on; it stays theirs.
+    ADOPTED = "adopted"  # A person made its refund an intent of ours.
+    LINKED = "linked"  # A person said which intent a refund belongs to.
+    UNLINKED = "unlinked"  # A person took that back.
 
 
 class Resolution(StrEnum):

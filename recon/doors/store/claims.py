@@ -1,0 +1,84 @@
+"""Whose a refund is, as a person says it: an adopted intent's row, a link in the mirror.
+
+Written in the transaction that moves the case and only onto rows that are as they were read. Never decides
+whether it may be said; rules/moves.py does.
+"""
+
+from sqlalchemy import Connection, or_, select, update
+
+from recon.doors.store.engines import Database
+from recon.doors.store.evidence import intent_record
+from recon.doors.store.mirror import record
+from recon.doors.store.statements import insert
+from recon.model import tables
+from recon.model.records.claims import Adoption, Claim, Known
+from recon.model.records.provider import Intent, Refund
+from recon.model.records.words import AccountId, IntentKey, RefundId
+from recon.model.tables import intents, refunds
+
+
+def read(
+    database: Database, account: AccountId, refund_id: RefundId, intent_key: IntentKey | None = None
+) -> Known:
+    """Return what the rows say now of a refund, and of an intent where one is named.
+
+    Raises:
+        DatabaseUnavailable: It cannot be read now.
+    """
+    with database.read() as connection:
+        refund = _refund(connection, account, refund_id)
+        found = connection.execute(select(intents).where(intents.c.key == intent_key)).mappings().all()
+        return Known(
+            refund=refund,
+            intent=next((intent_record(row) for row in found if row["account"] == account), None),
+            holder=None if refund is None else _holder(connection, refund),
+            elsewhere=tuple(sorted(row["account"] for row in found if row["account"] != account)),
+        )
+
+
+def write(connection: Connection, claim: Claim) -> bool:
+    """Write what a person said; False where a row is no longer as it was read: leave the transaction."""
+    refund = claim.refund
+    if _refund(connection, refund.account, refund.id, locked=True) != refund:
+        return False
+    if isinstance(claim, Adoption):
+        return _holder(connection, refund) is None and _put(connection, claim.intent)
+    if claim.intent_key is not None and not _is_there(connection, refund.account, claim.intent_key):
+        return False
+    same = (refunds.c.account == refund.account) & (refunds.c.id == refund.id)
+    connection.execute(update(refunds).where(same).values(operator_key=claim.intent_key))
+    return True
+
+
+def _refund(
+    connection: Connection, account: AccountId, refund_id: RefundId, *, locked: bool = False
+) -> Refund | None:
+    query = select(refunds).where(refunds.c.account == account, refunds.c.id == refund_id)
+    row = connection.execute(query.with_for_update() if locked else query).one_or_none()
+    return None if row is None else record(row)
+
+
+def _holder(connection: Connection, refund: Refund) -> IntentKey | None:
+    """Return the intent that a key of the refund names, or else one that recorded its id."""
+    names = [key for key in (refund.operator_key, refund.intent_key, refund.request_key) if key]
+    of_account = intents.c.account == refund.account
+    found = connection.execute(
+        select(intents.c.key)
+        .where(of_account, or_(intents.c.key.in_(names), intents.c.refund_id == refund.id))
+        .order_by(intents.c.created_at, intents.c.key)
+    ).scalars()
+    held = {IntentKey(key): None for key in found}
+    return next((IntentKey(name) for name in names if name in held), next(iter(held), None))
+
+
+def _put(connection: Connection, intent: Intent) -> bool:
+    """Write an adopted intent down; False where its key is taken."""
+    columns = [column.name for column in intents.c if column.name != "mapped"]
+    row = {name: getattr(intent, name) for name in columns}
+    adding = insert(connection, tables.intents).values(row).on_conflict_do_nothing()
+    return connection.execute(adding).rowcount == 1
+
+
+def _is_there(connection: Connection, account: AccountId, key: IntentKey) -> bool:
+    query = select(intents.c.key).where(intents.c.account == account, intents.c.key == key)
+    return connection.execute(query).first() is not None

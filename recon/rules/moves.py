@@ -1,0 +1,306 @@
+"""What people make of a case: each move, the change it leads to, or the sentence why it leads to none.
+
+What a run makes of it is in rules/cases.py. Never saves anything: a change, and the claim that goes with it,
+are saved together by doors/store/cases.py.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from recon.model import changes
+from recon.model.characters import keepable
+from recon.model.records.cases import Case, Change, Owner
+from recon.model.records.claims import Adoption, Known, Link
+from recon.model.records.provider import Intent, Refund
+from recon.model.records.words import (
+    AccountId,
+    Action,
+    Actor,
+    CaseState,
+    IntentKey,
+    IntentStatus,
+    Kind,
+    RefundId,
+    RefundStatus,
+    Resolution,
+)
+
+REASON_LIMIT = 2_000  # Characters of a person's reason: half a page, and it still fits one message of ours.
+ACCEPTANCE_LIMIT = timedelta(days=366)  # Books are closed once a year; somebody looks at it again then.
+SNOOZE_LIMIT = timedelta(days=31)  # Whoever needs longer than a month accepts it.
+
+_DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
+_ANY = frozenset(CaseState)
+_UNDECIDED = frozenset({CaseState.OPEN, CaseState.ACKNOWLEDGED})
+_DECIDED = frozenset({CaseState.RESOLVED, CaseState.ACCEPTED})
+
+# The states that each move is made from, and what is said in any other; in the order of their buttons.
+FROM: Mapping[Action, tuple[frozenset[CaseState], str]] = {
+    Action.ACKNOWLEDGED: (frozenset({CaseState.OPEN}), "only an open case can be acknowledged"),
+    Action.RESOLVED: (_UNDECIDED | {CaseState.ACCEPTED}, "there is nothing to resolve"),
+    Action.ADOPTED: (_UNDECIDED, "only the refund of an open or acknowledged case can be adopted"),
+    Action.LINKED: (_UNDECIDED, "only a refund of an open or acknowledged case can be linked"),
+    Action.UNLINKED: (_ANY, ""),
+    Action.ACCEPTED: (_UNDECIDED | {CaseState.ACCEPTED}, "there is nothing to accept"),
+    Action.SNOOZED: (_UNDECIDED, "nobody has to look at it"),
+    Action.ASSIGNED: (_UNDECIDED, "nobody has to answer it"),
+    Action.REOPENED: (_DECIDED, "only a resolved or accepted case can be reopened"),
+    Action.COMMENTED: (_ANY, ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """A move that this case does not allow; reason is one sentence for the person who tried."""
+
+    reason: str
+
+
+def offered(case: Case, refunds: Iterable[Refund]) -> tuple[Action, ...]:
+    """Return the moves that a person may try on this case.
+
+    refunds: those of the case as they are now; only a link that somebody made can be taken back.
+    """
+    found = [action for action, (states, _) in FROM.items() if case.state in states]
+    if not case.subject.startswith("refund:") and Action.ADOPTED in found:
+        found.remove(Action.ADOPTED)
+    if not any(refund.operator_key for refund in refunds):
+        found.remove(Action.UNLINKED)
+    return tuple(found)
+
+
+def acknowledge(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
+    """Return the case with somebody at it; only an open case can be taken on."""
+    after = replace(case, state=CaseState.ACKNOWLEDGED)
+    return _moved(case, after, Action.ACKNOWLEDGED, actor, reason, now=now, action_id=action_id)
+
+
+def resolve(
+    case: Case,
+    *,
+    code: Resolution,
+    fence: int,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    action_id: str,
+) -> Change | Illegal:
+    """Return the case settled by a person.
+
+    fence: the lease's newest at this moment, 0 where no run ever began; only a run with a greater one may
+    contradict.
+    """
+    after = replace(
+        changes.undecided(case, CaseState.RESOLVED), resolution=code, decided_fence=fence, decided_at=now
+    )
+    return _moved(case, after, Action.RESOLVED, actor, reason, now=now, action_id=action_id)
+
+
+def accept(
+    case: Case,
+    *,
+    until: datetime,
+    fence: int,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    action_id: str,
+) -> Change | Illegal:
+    """Return the case with a person who lives with its evidence until a date; another date once more."""
+    if (wrong := _date(until, now, ACCEPTANCE_LIMIT, "accepted")) is not None:
+        return wrong
+    after = replace(
+        changes.undecided(case, CaseState.ACCEPTED),
+        accepted_until=until,
+        decided_fence=fence,
+        decided_at=now,
+    )
+    said = changes.until(until)
+    return _moved(case, after, Action.ACCEPTED, actor, reason, now=now, action_id=action_id, said=said)
+
+
+def reopen(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
+    """Return the case with its decision taken back."""
+    after = changes.undecided(case, CaseState.OPEN)
+    return _moved(case, after, Action.REOPENED, actor, reason, now=now, action_id=action_id)
+
+
+def snooze(
+    case: Case, *, until: datetime, actor: Actor, reason: str, now: datetime, action_id: str
+) -> Change | Illegal:
+    """Return the case that nobody is reminded of before a date; it ends by itself, or with other evidence."""
+    if (wrong := _date(until, now, SNOOZE_LIMIT, "snoozed")) is not None:
+        return wrong
+    after, said = replace(case, snoozed_until=until), changes.until(until)
+    return _moved(case, after, Action.SNOOZED, actor, reason, now=now, action_id=action_id, said=said)
+
+
+def assign(
+    case: Case, owner: Owner, *, actor: Actor, reason: str, now: datetime, action_id: str
+) -> Change | Illegal:
+    """Return the case with the owner a person chose; rules leave it alone from now on."""
+    if case.owner and case.pinned and (case.owner.name, case.owner.target) == (owner.name, owner.target):
+        return Illegal(f"Case {case.id} is {owner.name}'s already.")
+    after, said = replace(case, owner=owner, pinned=True), f"To {owner.name}: "
+    return _moved(case, after, Action.ASSIGNED, actor, reason, now=now, action_id=action_id, said=said)
+
+
+def comment(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
+    """Return the case as it is, with a person's words beside it; any case takes a comment."""
+    return _moved(case, case, Action.COMMENTED, actor, reason, now=now, action_id=action_id)
+
+
+def adopt(
+    case: Case, known: Known, *, actor: Actor, reason: str, now: datetime, action_id: str
+) -> tuple[Change, Adoption] | Illegal:
+    """Return the case with its refund made an intent of ours; the next run clears it.
+
+    A refund beside a twin is declared a repeat by a reference of its own, or the same question would be asked
+    about the new intent.
+    """
+    side, _, named = case.subject.partition(":")
+    if side != "refund":
+        return Illegal(f"Case {case.id} is about an intent; only a refund that has none can be adopted.")
+    refund = known.refund
+    if refund is None:
+        return Illegal(f"Account {_name(case.account)} has no refund {named} in the mirror.")
+    if (wrong := _unfit(refund)) is not None:
+        return wrong
+    if known.holder is not None:
+        return Illegal(
+            f"Refund {refund.id} belongs to the intent {known.holder} by now; the next run judges the two."
+        )
+    intent = Intent(
+        key=refund.intent_key or IntentKey(f"adopted:{refund.id}"),
+        account=refund.account,
+        amount_minor=refund.amount_minor,
+        currency=refund.currency,
+        status=IntentStatus.DONE,
+        created_at=refund.created_at,
+        updated_at=now,
+        reference=f"adopted:{refund.id}" if case.mismatch.kind is Kind.DUPLICATE else None,
+        payment=refund.payment_intent or refund.charge,
+        refund_id=refund.id,
+    )
+    said = f"Refund {refund.id} is now the intent {intent.key}. "
+    after = replace(case, state=CaseState.ACKNOWLEDGED)
+    change = _moved(case, after, Action.ADOPTED, actor, reason, now=now, action_id=action_id, said=said)
+    return change if isinstance(change, Illegal) else (change, Adoption(refund, intent))
+
+
+def link(
+    case: Case,
+    known: Known,
+    *,
+    refund_id: RefundId,
+    intent_key: IntentKey,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    action_id: str,
+) -> tuple[Change, Link] | Illegal:
+    """Return the case with one of its refunds, or a refund for its intent, linked by a person."""
+    if not _about(case, refund_id, intent_key):
+        return Illegal(f"Case {case.id} is about neither refund {refund_id} nor intent {intent_key}.")
+    refund = known.refund
+    if refund is None:
+        return Illegal(f"Account {_name(case.account)} has no refund {refund_id} in the mirror.")
+    wrong = _unfit(refund) or _elsewhere(case, known, intent_key) or _linked(refund, intent_key)
+    if wrong is not None:
+        return wrong
+    said = f"Refund {refund_id} belongs to the intent {intent_key}. "
+    after = replace(case, state=CaseState.ACKNOWLEDGED)
+    change = _moved(case, after, Action.LINKED, actor, reason, now=now, action_id=action_id, said=said)
+    return change if isinstance(change, Illegal) else (change, Link(refund, intent_key))
+
+
+def unlink(
+    case: Case,
+    known: Known,
+    *,
+    refund_id: RefundId,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    action_id: str,
+) -> tuple[Change, Link] | Illegal:
+    """Return the case as it is, with a person's link taken back; the next run judges what that leaves."""
+    refund = known.refund
+    if refund is None or refund.operator_key is None:
+        return Illegal(f"Refund {refund_id} is not linked by a person: there is nothing to take back.")
+    if not _about(case, refund_id, refund.operator_key):
+        return Illegal(f"Case {case.id} is about neither refund {refund_id} nor its intent.")
+    said = f"Refund {refund_id} was linked to the intent {refund.operator_key}, and is no more. "
+    change = _moved(case, case, Action.UNLINKED, actor, reason, now=now, action_id=action_id, said=said)
+    return change if isinstance(change, Illegal) else (change, Link(refund, None))
+
+
+def _moved(
+    case: Case,
+    after: Case,
+    action: Action,
+    actor: Actor,
+    reason: str,
+    *,
+    now: datetime,
+    action_id: str,
+    said: str = "",
+) -> Change | Illegal:
+    """Return a person's change, which needs a reason; said stands before it in the entry."""
+    states, otherwise = FROM[action]
+    if case.state not in states:
+        return Illegal(f"Case {case.id} is {case.state}; {otherwise}.")
+    reason = keepable(reason).strip()
+    if not reason:
+        return Illegal("A reason is required: say in a sentence why.")
+    if len(reason) > REASON_LIMIT:
+        return Illegal(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} are kept.")
+    return changes.to(case, after, action, actor, keepable(said) + reason, now=now, action_id=action_id)
+
+
+def _date(until: datetime, now: datetime, limit: timedelta, done: str) -> Illegal | None:
+    """Return what is wrong with the date of a move; None where it can be kept."""
+    if until <= now:
+        return Illegal(f"A case is {done} until a time to come; {until:%Y-%m-%d %H:%M} UTC has passed.")
+    if until > now + limit:
+        return Illegal(f"A case is {done} for at most {limit.days} days: until {now + limit:%Y-%m-%d}.")
+    return None
+
+
+def _unfit(refund: Refund) -> Illegal | None:
+    """Return why no intent can have this refund; None where one can."""
+    if refund.status in _DEAD:
+        return Illegal(f"Refund {refund.id} is {refund.status}: its money did not go to anybody.")
+    if refund.system:
+        return Illegal(f"Refund {refund.id} was made by the provider itself; no intent asks for those.")
+    return None
+
+
+def _elsewhere(case: Case, known: Known, intent_key: IntentKey) -> Illegal | None:
+    """Return that the account has no such intent; None where it has."""
+    if known.intent is not None:
+        return None
+    others = ", ".join(map(_name, known.elsewhere))
+    found = f"account {others} has it, and a link stays within one account" if others else "no other has it"
+    return Illegal(f"Account {_name(case.account)} has no intent {intent_key}; {found}.")
+
+
+def _linked(refund: Refund, intent_key: IntentKey) -> Illegal | None:
+    """Return that a person has linked the refund already; None where nobody has."""
+    if refund.operator_key is None:
+        return None
+    if refund.operator_key == intent_key:
+        return Illegal(f"Refund {refund.id} is linked to the intent {intent_key} already.")
+    return Illegal(
+        f"Refund {refund.id} is linked to the intent {refund.operator_key} by a person: unlink it first."
+    )
+
+
+def _about(case: Case, refund_id: RefundId, intent_key: IntentKey) -> bool:
+    subjects = (f"refund:{refund_id}", f"intent:{intent_key}")
+    return case.subject in subjects or refund_id in case.mismatch.refund_ids
+
+
+def _name(account: AccountId) -> str:
+    return account or "(the platform's own)"
