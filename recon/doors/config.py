@@ -7,13 +7,13 @@ come from the environment only, or from files it names. Never says what a key me
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
@@ -46,6 +46,67 @@ def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> 
         else:
             settings = model.build(_toml(file), base=settings, source=str(file))
     return _with_environment(replace(settings, owners=owners), _environment(environ))
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable that is read. file: the one that holds its value; None where it is in the variable."""
+
+    name: str
+    told: bool
+    file: Path | None
+
+
+def sources(environ: Mapping[str, str], path: Path | None = None) -> tuple[Path, ...]:
+    """Return the files that are read after the shipped defaults, in that order.
+
+    Raises:
+        ConfigurationError: there is nothing where the environment or the path says.
+    """
+    return tuple(_chosen(environ, path))
+
+
+def variables(environ: Mapping[str, str]) -> tuple[Variable, ...]:
+    """Return every variable that is read, and whether it is set; never what it holds."""
+    found = []
+    for name in ("RECON_CONFIG", *_variables()):
+        file = environ.get(f"{name}_FILE", "").strip() if name in _variables() else ""
+        told = bool(file or environ.get(name, "").strip())
+        found.append(Variable(name, told, Path(file).expanduser() if file else None))
+    return tuple(found)
+
+
+def strangers(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the variables that begin like ours and that nobody reads."""
+    ours = {"RECON_CONFIG", *_variables(), *(f"{name}_FILE" for name in _variables())}
+    return tuple(sorted(name for name in environ if name.startswith("RECON_") and name not in ours))
+
+
+def secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return every secret that the environment holds or names a file of, and the passwords inside them."""
+    found = []
+    for name in _variables():
+        for value in (environ.get(name, "").strip(), _peek(environ.get(f"{name}_FILE", "").strip())):
+            password = unquote(_password(value) or "")
+            found += [part for part in (value, _password(value) or "", password) if part]
+    open_names = {environ.get(name, "").strip() for name in ("RECON_STRIPE_BASE_URL", "RECON_SLACK_BASE_URL")}
+    return tuple(dict.fromkeys(secret for secret in found if secret not in open_names))
+
+
+def _peek(file: str) -> str:
+    """Return what a secret's file holds; "" where it cannot be read, which load says."""
+    try:
+        with Path(file).expanduser().open("rb") as opened:
+            return opened.read(_SECRET_FILE_BYTES).decode().strip()
+    except (OSError, UnicodeDecodeError):  # Not there, a folder, or no text.
+        return ""
+
+
+def _password(value: str) -> str | None:
+    try:
+        return urlsplit(value).password
+    except ValueError:  # No address.
+        return None
 
 
 def shipped(name: str) -> Path:

@@ -38,7 +38,7 @@ def test_a_method_beyond_the_scopes_is_refused_and_named(sandbox: Street, web: W
     with pytest.raises(SlackApiError) as caught:
         web.users_lookupByEmail(email="maria@example.com")
 
-    said: dict[str, Any] = caught.value.response.data  # type: ignore[assignment]  # bytes only for files
+    said: dict[str, Any] = caught.value.response.data
     assert (said["error"], said["needed"]) == ("missing_scope", "users:read.email")
     assert said["provided"] == "chat:write,groups:history"
     assert caught.value.response.headers["x-oauth-scopes"] == "chat:write,groups:history"

@@ -80,7 +80,29 @@ def _forget(database: Database, lease: Lease) -> Copied:
     return Copied(0, gone.rowcount, ())
 
 
-def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
+def sample(database: Database, mapping: IntentsMapping, *, limit: int) -> Intake:
+    """Return the first rows of their table as a copy would read them; nothing is written.
+
+    Raises:
+        ConfigurationError: There is no such table or column.
+        DatabaseUnavailable: It cannot be reached now.
+    """
+    return _theirs(database, mapping, limit=limit)
+
+
+def may_write(database: Database, mapping: IntentsMapping) -> bool | None:
+    """Return whether our user may change their table, which it need not; None where that does not show."""
+    schema, _, name = mapping.table.rpartition(".")
+    with _opened(database, mapping) as connection:
+        if connection.dialect.name == "sqlite":
+            return None
+        quoted = connection.dialect.identifier_preparer.quote
+        named = ".".join(quoted(part) for part in (schema, name) if part)
+        query = text("SELECT has_table_privilege(:name, 'INSERT, UPDATE, DELETE, TRUNCATE')")
+        return bool(connection.scalar(query, {"name": named}))
+
+
+def _theirs(database: Database, mapping: IntentsMapping, *, limit: int | None = None) -> Intake:
     """Return their rows as intents, in our words and units; they are numbered in the order of their keys."""
     with _opened(database, mapping) as connection:
         _check(connection, mapping)
@@ -89,7 +111,7 @@ def _theirs(database: Database, mapping: IntentsMapping) -> Intake:
         named: list[Any] = [
             column(mapping.columns[ours]) for ours in ("account", "key") if ours in mapping.columns
         ]
-        query = select(*wanted).select_from(table(name, schema=schema or None)).order_by(*named)
+        query = select(*wanted).select_from(table(name, schema=schema or None)).order_by(*named).limit(limit)
         rows = connection.execute(query).all()
     raw = pd.DataFrame([tuple(row) for row in rows], columns=list(mapping.columns), dtype=object)
     raw = raw.map(_cell)
