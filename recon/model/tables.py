@@ -199,6 +199,7 @@ due = Table(
     Column("account", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("at", Instant, nullable=False, index=True),
+    Column("becomes", Text),  # A kind, of a subject in flight; None where it is looked at for another reason.
     PrimaryKeyConstraint("account", "subject"),
 )
 
