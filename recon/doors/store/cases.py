@@ -286,12 +286,14 @@ def _replace_due(
         for chunk in chunks(saving.judged):
             connection.execute(delete(due).where(pairs.in_(chunk)))
     times = {(each.account, each.subject): each.at for each in saving.due}
+    becomes = {(each.account, each.subject): each.becomes for each in saving.due}
     again = [(heal.account, Subject(f"intent:{heal.intent_key}")) for heal in not_healed]
     # A case that moved is planned again at once; should that not come to pass, the next run must see it.
     again += [(change.case.account, change.case.subject) for change in moved]
     times |= dict.fromkeys([*saving.withheld, *again], as_of)
     rows = [
-        {"account": account, "subject": subject, "at": at} for (account, subject), at in sorted(times.items())
+        {"account": pair[0], "subject": pair[1], "at": at, "becomes": becomes.get(pair)}
+        for pair, at in sorted(times.items())
     ]
     upsert(connection, due, rows)
 

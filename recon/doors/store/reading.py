@@ -18,8 +18,8 @@ from recon.doors.store.rows import INTENTS, REFUNDS, case_record, reject_record
 from recon.model import frames, tables
 from recon.model.frames import Intake
 from recon.model.records.cases import Case
-from recon.model.records.results import Reject
-from recon.model.records.words import AccountId, Subject
+from recon.model.records.results import InFlight, Reject
+from recon.model.records.words import AccountId, Kind, Subject
 from recon.model.stored import Instant, instant
 
 # Whether the row of a subject, of a row n, is there.
@@ -27,6 +27,11 @@ EXISTS = """CASE WHEN n.subject LIKE 'intent:%'
     THEN EXISTS (SELECT 1 FROM intents i WHERE i.account = n.account AND i.key = substr(n.subject, 8))
     ELSE EXISTS (SELECT 1 FROM refunds r WHERE r.account = n.account AND r.id = substr(n.subject, 8))
     END"""
+# The subjects in flight, as the runs that judged them left them.
+IN_FLIGHT = "SELECT account, subject, becomes, at FROM due d WHERE becomes IS NOT NULL"
+# Of a subject d, whether it is among those that are read now.
+IS_READ = f"""EXISTS (SELECT 1 FROM ties t WHERE t.account = d.account AND t.value = substr(d.subject, 8)
+    AND t.tie = CASE WHEN d.subject LIKE 'intent:%' THEN '{closure.KEY}' ELSE '{closure.REFUND}' END)"""
 
 Pair = tuple[AccountId, Subject]
 
@@ -37,8 +42,9 @@ class Snapshot:
 
     cases: of all subjects read. judged: the subjects read about which something is known: a case, a time to
     be judged again, a reject. gone: subjects of which something is known and whose rows no longer exist.
-    mark: the next reading, after this one was saved, need not look at touches up to it. full: everything was
-    read.
+    in_flight: the subjects that are, and were not read, because nothing of them changed and their time has not
+    come. mark: the next reading, after this one was saved, need not look at touches up to it. full: everything
+    was read.
     """
 
     intents: Intake
@@ -46,6 +52,7 @@ class Snapshot:
     cases: tuple[Case, ...]
     judged: frozenset[Pair]
     gone: frozenset[Pair]
+    in_flight: tuple[InFlight, ...]
     mark: int
     full: bool
 
@@ -67,12 +74,14 @@ def read(database: Database, *, full: bool, mark: int, as_of: datetime) -> Snaps
         refunds = frames.refunds(_raw(connection, tables.refunds, "id", full=full), source=REFUNDS)
         cases = _cases(connection, full=full)
         known = _known(connection, full=full)
+        in_flight = () if full else _in_flight(connection)
     return Snapshot(
         intents=replace(intents, rejects=tuple(sorted([*intents.rejects, *foreign], key=_place))),
         refunds=refunds,
         cases=cases,
         judged=frozenset(pair for pair, exists in known.items() if exists),
         gone=frozenset(pair for pair, exists in known.items() if not exists) - _subjects(foreign),
+        in_flight=in_flight,
         mark=new_mark,
         full=full,
     )
@@ -143,6 +152,15 @@ def _known(connection: Connection, *, full: bool) -> dict[Pair, bool]:
         for account, name, exists in connection.execute(text(query)):
             found[AccountId(account), Subject(name)] = bool(exists)
     return found
+
+
+def _in_flight(connection: Connection) -> tuple[InFlight, ...]:
+    """Return the subjects in flight that are not read now."""
+    rows = connection.execute(text(f"{IN_FLIGHT} AND NOT {IS_READ}"))
+    return tuple(
+        InFlight(AccountId(account), Subject(subject), Kind(becomes), instant(at))
+        for account, subject, becomes, at in rows
+    )
 
 
 def _foreign_rejects(connection: Connection) -> tuple[Reject, ...]:

@@ -154,11 +154,15 @@ class Healable:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When a subject must be judged again even if no row of it changes."""
+    """When a subject must be judged again even if no row of it changes.
+
+    becomes: what it is then, of a subject in flight; None where it is looked at for another reason.
+    """
 
     account: AccountId
     subject: Subject
     at: datetime
+    becomes: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)

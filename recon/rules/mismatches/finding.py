@@ -203,6 +203,7 @@ def _pairs(books: Books, intents: Bools, strays: Bools) -> tuple[tuple[AccountId
 def _due(books: Books, in_flight: tuple[InFlight, ...]) -> tuple[Due, ...]:
     """Return when each subject that time alone can change must be judged again, by account and subject."""
     due = {(flight.account, flight.subject): flight.breaks_at for flight in in_flight}
+    becomes = {(flight.account, flight.subject): flight.becomes for flight in in_flight}
     for refund in nine.pending(books.refund_status, books.linked):
         position = int(books.links.intent[refund])
         if books.judged.rule[position] == nine.OVERDUE:
@@ -210,4 +211,4 @@ def _due(books: Books, in_flight: tuple[InFlight, ...]) -> tuple[Due, ...]:
         subject = (books.intent_account(position), books.intent_subject(position))
         at = moment(books.refund_created_at[refund]) + books.policy.provider_pending_after
         due[subject] = min(at, due.get(subject, at))
-    return tuple(Due(account, subject, at) for (account, subject), at in sorted(due.items()))
+    return tuple(Due(*subject, at, becomes.get(subject)) for subject, at in sorted(due.items()))
