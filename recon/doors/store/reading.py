@@ -27,11 +27,10 @@ EXISTS = """CASE WHEN n.subject LIKE 'intent:%'
     THEN EXISTS (SELECT 1 FROM intents i WHERE i.account = n.account AND i.key = substr(n.subject, 8))
     ELSE EXISTS (SELECT 1 FROM refunds r WHERE r.account = n.account AND r.id = substr(n.subject, 8))
     END"""
-# The subjects in flight, as the runs that judged them left them.
-IN_FLIGHT = "SELECT account, subject, becomes, at FROM due d WHERE becomes IS NOT NULL"
-# Of a subject d, whether it is among those that are read now.
-IS_READ = f"""EXISTS (SELECT 1 FROM ties t WHERE t.account = d.account AND t.value = substr(d.subject, 8)
-    AND t.tie = CASE WHEN d.subject LIKE 'intent:%' THEN '{closure.KEY}' ELSE '{closure.REFUND}' END)"""
+# The subjects in flight, as earlier runs left them, but those that are read now.
+IN_FLIGHT = """SELECT account, subject, becomes, at FROM due d WHERE becomes IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM ties t WHERE t.account = d.account AND t.value = substr(d.subject, 8)
+    AND t.tie = CASE WHEN d.subject LIKE 'intent:%' THEN :key ELSE :refund END)"""
 
 Pair = tuple[AccountId, Subject]
 
@@ -42,9 +41,9 @@ class Snapshot:
 
     cases: of all subjects read. judged: the subjects read about which something is known: a case, a time to
     be judged again, a reject. gone: subjects of which something is known and whose rows no longer exist.
-    in_flight: the subjects that are, and were not read, because nothing of them changed and their time has not
-    come. mark: the next reading, after this one was saved, need not look at touches up to it. full: everything
-    was read.
+    in_flight: the subjects that are, and were not read, because nothing of them changed and their time has
+    not come. mark: the next reading, after this one was saved, need not look at touches up to it. full:
+    everything was read.
     """
 
     intents: Intake
@@ -156,7 +155,7 @@ def _known(connection: Connection, *, full: bool) -> dict[Pair, bool]:
 
 def _in_flight(connection: Connection) -> tuple[InFlight, ...]:
     """Return the subjects in flight that are not read now."""
-    rows = connection.execute(text(f"{IN_FLIGHT} AND NOT {IS_READ}"))
+    rows = connection.execute(text(IN_FLIGHT), {"key": closure.KEY, "refund": closure.REFUND})
     return tuple(
         InFlight(AccountId(account), Subject(subject), Kind(becomes), instant(at))
         for account, subject, becomes, at in rows
