@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -53,11 +54,27 @@ def postgres_server(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) 
     lock = tmp_path_factory.getbasetemp().parent / f"{home.name}.lock"
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        home.mkdir(exist_ok=True)
-        server = PostgresServer(home, cleanup_mode="delete")
-        server.start()
-        _make_template(server)
+        return served(home)
+
+
+def served(home: Path) -> PostgresServer:
+    """Start a PostgreSQL server that keeps everything in that folder, with a migrated template in it."""
+    home.mkdir(exist_ok=True)
+    server = PostgresServer(home, cleanup_mode="delete")
+    server.start()
+    _make_template(server)
     return server
+
+
+@contextmanager
+def copied(server: PostgresServer, template: str = TEMPLATE) -> Iterator[str]:
+    """Yield the URL of a copy of a template, which is dropped at the end."""
+    name = f"test_{os.getpid()}_{next(NUMBERS)}"
+    with _administrator(server) as connection:
+        connection.execute(SQL(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"))
+        yield server.get_uri(database=name)
+        # A test may have left a process of its own connected.
+        connection.execute(SQL(f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 @pytest.fixture(params=BOTH)
@@ -66,7 +83,8 @@ def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'recon.db'}"
     else:
-        yield from _postgres_database(request.getfixturevalue("postgres_server"), "template1")
+        with copied(request.getfixturevalue("postgres_server"), "template1") as url:
+            yield url
 
 
 @pytest.fixture(params=BOTH)
@@ -77,7 +95,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
         yield f"sqlite:///{path}"
     else:
-        yield from _postgres_database(request.getfixturevalue("postgres_server"), TEMPLATE)
+        with copied(request.getfixturevalue("postgres_server")) as url:
+            yield url
 
 
 @pytest.fixture
@@ -98,15 +117,6 @@ def _make_template(server: PostgresServer) -> None:
         with Database.open(server.get_uri(database=UNREADY)) as database:
             migrations.upgrade(database)
         connection.execute(SQL(f"ALTER DATABASE {UNREADY} RENAME TO {TEMPLATE}"))
-
-
-def _postgres_database(server: PostgresServer, template: str) -> Iterator[str]:
-    name = f"test_{os.getpid()}_{next(NUMBERS)}"
-    with _administrator(server) as connection:
-        connection.execute(SQL(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"))
-        yield server.get_uri(database=name)
-        # A test may have left a process of its own connected.
-        connection.execute(SQL(f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 def _administrator(server: PostgresServer) -> psycopg.Connection:
