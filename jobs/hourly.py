@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from jobs import vitals
 from jobs.shift import log, takes_nothing, work
+from jobs.steps import Steps
 from recon import delivery, hourly
 from recon.cli import exits
 from recon.doors import pulse
@@ -29,7 +30,7 @@ _REJECTS_LOGGED = 5  # Rows that the log names; recon run --format json lists th
 
 def main() -> int:
     """Do the hour once, and return the exit code."""
-    return work("hourly", hour)
+    return work("hourly", hour, failed=_not_begun)
 
 
 def hour(database: Database, settings: Settings) -> int:
@@ -39,15 +40,23 @@ def hour(database: Database, settings: Settings) -> int:
     the operators have their own notice of them, and the exit code is 3.
     """
     name = str(uuid4())
-    _beat(settings, Beat.START, name)
-    code, complete = _run(database, settings)
+    # Not before the lease is held: a start without an end would be taken for a run that hangs.
+    steps = Steps(lambda: _beat(settings, Beat.START, name))
+    try:
+        code, complete = _run(database, settings, steps)
+    except BaseException:  # A bug, or somebody's Ctrl-C: whoever started the job is shown it.
+        steps.close()
+        _beat(settings, Beat.FAIL, name)
+        raise
     if code != exits.HELD:  # Another run is at it, and will say how it went.
-        _beat(settings, Beat.SUCCESS if complete else Beat.FAIL, name)
-    delivered = deliver(database, settings, budget=DELIVERY_BUDGET)
-    failed = pulse.write_metrics(settings.metrics_textfile, vitals.samples(database, now=datetime.now(UTC)))
-    if failed:
-        log.warning("metrics", reason=failed)
-    return code if code != exits.OK or delivered.complete else exits.UNDELIVERED
+        _beat(settings, Beat.SUCCESS if complete else code, name)
+    delivered = _delivered(database, settings)
+    if settings.metrics_textfile is not None:
+        told = vitals.told(database, now=datetime.now(UTC))
+        failed = pulse.write_metrics(settings.metrics_textfile, told)
+        if failed:
+            log.warning("metrics", reason=failed)
+    return code if code != exits.OK else delivered
 
 
 def deliver(database: Database, settings: Settings, *, budget: timedelta) -> delivery.DeliveryReport:
@@ -67,27 +76,44 @@ def deliver(database: Database, settings: Settings, *, budget: timedelta) -> del
     return report
 
 
-def _run(database: Database, settings: Settings) -> tuple[int, bool]:
+def _delivered(database: Database, settings: Settings) -> int:
+    """Deliver what waits, and return the exit code of that alone."""
+    try:
+        report = deliver(database, settings, budget=DELIVERY_BUDGET)
+    except ReconError as error:  # The database is away: what waits, waits.
+        code = exits.of(error)
+        log.error("delivery", reason=str(error), exit_code=code)
+        return code
+    return exits.OK if report.complete else exits.UNDELIVERED
+
+
+def _run(database: Database, settings: Settings, steps: Steps) -> tuple[int, bool]:
     """Pass over the books; return the exit code, and whether every account was read completely."""
     try:
-        report = hourly.run(database, Provider(settings.provider), settings, clock=_now)
+        report = hourly.run(database, Provider(settings.provider), settings, clock=_now, entering=steps)
     except ReconError as error:  # What waits to be said is said all the same.
         code = exits.of(error)
-        log.error("run", reason=str(error), exit_code=code)
+        log.error("run", reason=str(error), exit_code=code, seconds=steps.close())
         return code, False
-    run = report.run
+    run, seconds = report.run, steps.close()
+    read = sum(each.complete for each in run.accounts)
     log.info(
         "run",
         run_id=run.id,
         fence=run.fence,
         verdict=run.verdict,
+        complete=report.complete,
+        full=run.full,
         as_of=run.as_of.isoformat(),
+        accounts_read=f"{read} of {len(run.accounts)}",
         windows=[_window(each) for each in run.accounts],
         counts=dict(run.counts),
+        at_risk=dict(run.at_risk),
         opened=run.opened,
         cleared=run.cleared,
         healed=run.healed,
         notices=len(report.notices),
+        seconds=seconds,
     )
     _log_rejected(report.result.rejected)
     return exits.OK if report.in_order else exits.INCOMPLETE, report.complete
@@ -111,7 +137,13 @@ def _window(reading: AccountReading) -> dict[str, object]:
     }
 
 
-def _beat(settings: Settings, what: Beat, name: str) -> None:
+def _not_begun(settings: Settings, code: int) -> None:
+    """Tell the heartbeat that there was no run, because the database is away or not ready."""
+    if code != exits.HELD:
+        _beat(settings, code, str(uuid4()))
+
+
+def _beat(settings: Settings, what: Beat | int, name: str) -> None:
     failed = pulse.beat(
         settings.heartbeat_url, what, name, timeout_seconds=settings.heartbeat_timeout_seconds
     )

@@ -1,14 +1,17 @@
 """Runs the jobs by the clock where there is no cron: the hour once an hour, the tick once a minute.
 
-Each job is a process of its own, so that its exit code is kept and a crash takes nothing along. What keeps
-two schedulers apart is the lease in the database, never this module.
+Each job is a process of its own, so that its exit code is kept and a crash takes nothing along. Serves the
+metrics meanwhile, where a port for them is set. What keeps two schedulers apart is the lease in the database,
+never this module.
 """
 
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
@@ -21,10 +24,13 @@ from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
+from jobs import vitals
+from jobs.readings import Readings
 from jobs.shift import takes_nothing
 from recon.cli import exits
 from recon.doors import config, logs, pulse
-from recon.doors.pulse import Labels, Sample
+from recon.doors.pulse import Labels, Sample, Serving, Sort
+from recon.doors.store.engines import Database
 from recon.model.errors import ReconError
 from recon.model.settings import Settings
 
@@ -33,6 +39,7 @@ MINUTE = 5  # Past the full hour, when everybody else's jobs begin.
 GRACE_SECONDS = 3000
 LIMITS_SECONDS = {"hourly": 3300, "tick": 600}  # A process that hangs ends before its next but few turns.
 EVENTS = {EVENT_JOB_MISSED: "missed", EVENT_JOB_ERROR: "error", EVENT_JOB_MAX_INSTANCES: "max_instances"}
+FINE = {exits.OK, exits.HELD}
 _TIMED_OUT = 124  # As timeout(1) says it.
 
 log = structlog.get_logger("recon")
@@ -45,7 +52,10 @@ class Record:
     def __init__(self, settings: Settings) -> None:
         path = settings.metrics_textfile
         self._path = str(Path(path).with_suffix(".scheduler.prom")) if path is not None else None
-        self.events: Counter[tuple[str, str]] = Counter()
+        # Zeros from the start, so that the first one that is missed is an increase.
+        self.events: Counter[tuple[str, str]] = Counter(
+            {(job, what): 0 for job in LIMITS_SECONDS for what in EVENTS.values()}
+        )
         self.codes: dict[str, int] = {}
 
     def heard(self, event: JobEvent) -> None:
@@ -56,27 +66,29 @@ class Record:
         self._write()
 
     def ended(self, job: str, code: int) -> None:
-        """Note how a job's process ended."""
+        """Note how a job's process ended; where another is at it, nothing is wrong."""
         self.codes[job] = code
-        (log.info if code == 0 else log.error)("ended", job=job, exit_code=code)
+        (log.info if code in FINE else log.error)("ended", job=job, exit_code=code)
         self._write()
 
-    def _write(self) -> None:
+    def samples(self) -> tuple[Sample, ...]:
+        """Return what happened as metrics."""
         events: dict[Labels, float] = {
             (("event", what), ("job", job)): number for (job, what), number in self.events.items()
         }
-        codes: dict[Labels, float] = {(("job", job),): code for job, code in self.codes.items()}
-        failed = pulse.write_metrics(
-            self._path,
-            [
-                Sample(
-                    "scheduler_events",
-                    "Jobs missed, failed to start or still running, since it began.",
-                    events,
-                ),
-                Sample("last_exit_code", "The exit code of each job's latest process.", codes),
-            ],
+        codes: dict[Labels, float] = {(("job", job),): code for job, code in self.codes.copy().items()}
+        return (
+            Sample(
+                "scheduler_events_total",
+                "Jobs missed, failed to start or still running when they were due, since it began.",
+                events,
+                Sort.COUNTER,
+            ),
+            Sample("last_exit_code", "The exit code of each job's latest process.", codes),
         )
+
+    def _write(self) -> None:
+        failed = pulse.write_metrics(self._path, self.samples())
         if failed:
             log.warning("metrics", reason=failed)
 
@@ -117,7 +129,8 @@ def main() -> int:
         log.error("failed", reason=str(error), exit_code=exits.CONFIGURATION)  # noqa: TRY400 - weather, not a bug
         return exits.CONFIGURATION
     logs.configure(settings)
-    scheduler = build(Record(settings))
+    record = Record(settings)
+    scheduler = build(record)
 
     def end(_number: int, _frame: FrameType | None) -> None:
         scheduler.shutdown(wait=False)
@@ -125,8 +138,30 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
     log.info("scheduler", jobs=[job.id for job in scheduler.get_jobs()])
-    scheduler.start()
+    with serving(settings, record):
+        scheduler.start()
     return 0
+
+
+@contextmanager
+def serving(settings: Settings, record: Record) -> Iterator[Serving | None]:
+    """Serve the metrics meanwhile; where that cannot be done, say so and go on: the jobs matter more."""
+    if not settings.metrics_port:
+        yield None
+        return
+    with Database.open(settings.database_url.reveal()) as database:
+        standing = Readings(lambda: vitals.told(database, now=datetime.now(UTC)))
+        address, port = settings.metrics_address, settings.metrics_port
+        served = pulse.serve_metrics(address, port, lambda: (*standing(), *record.samples()))
+        if isinstance(served, str):
+            log.error("metrics", reason=served)
+            yield None
+            return
+        log.info("metrics", url=f"http://{address}:{served.port}/metrics")
+        try:
+            yield served
+        finally:
+            served.close()
 
 
 def _run(job: str, record: Record, run: Start) -> None:

@@ -29,10 +29,19 @@ def takes_nothing(job: str, about: str | None) -> None:
     ).parse_args()
 
 
-def work(job: str, task: Callable[[Database, Settings], int]) -> int:
-    """Do the task with everything it needs, and return the process's exit code; one log line says why."""
+def work(
+    job: str,
+    task: Callable[[Database, Settings], int],
+    *,
+    failed: Callable[[Settings, int], None] | None = None,
+) -> int:
+    """Do the task with everything it needs, and return the process's exit code; one log line says why.
+
+    failed: told the exit code when a door stopped the task; not where there are no settings.
+    """
     logs.configure()
     with structlog.contextvars.bound_contextvars(job=job):
+        settings = None
         try:
             settings = config.load()
             logs.configure(settings)
@@ -42,4 +51,6 @@ def work(job: str, task: Callable[[Database, Settings], int]) -> int:
         except ReconError as error:  # Whatever a door reports; a bug shows its traceback.
             code = exits.of(error)
             log.error("failed", reason=str(error), exit_code=code)  # noqa: TRY400 - weather, not a bug
+            if failed is not None and settings is not None:
+                failed(settings, code)
             return code

@@ -1,21 +1,57 @@
-"""The job's metrics, read from the database: what a Prometheus alert can be built on."""
+"""The job's metrics, read from the database: what a Prometheus alert can be built on.
+
+All of it is read anew each time and nothing is remembered, so that the numbers are true across restarts and
+on whichever machine they are asked for.
+"""
 
 from datetime import datetime
 
-from recon.doors.pulse import Labels, Sample
-from recon.doors.store import outbox, queue, runs
+from recon.doors.pulse import Labels, Sample, Sort
+from recon.doors.store import outbox, queue, runs, standing
 from recon.doors.store.engines import Database
-from recon.model.records.words import Verdict
+from recon.model.errors import ReconError
+from recon.model.records.runs import Run
+from recon.model.records.words import Kind, Severity, Verdict
+
+UP = "Whether recon's database can be read: 1, or 0, and then nothing else is told."
+
+
+def told(database: Database, *, now: datetime) -> tuple[Sample, ...]:
+    """Return every metric as it stands now, or that the database cannot be read; never raises for that."""
+    try:
+        return (Sample("database_up", UP, {(): 1.0}), *samples(database, now=now))
+    except ReconError:  # It is away, or not of this version.
+        return (away(),)
+
+
+def away() -> Sample:
+    """Return that the database cannot be read."""
+    return Sample("database_up", UP, {(): 0.0})
 
 
 def samples(database: Database, *, now: datetime) -> tuple[Sample, ...]:
-    """Return every metric as it stands now; those of runs are left out before the first."""
-    return (*_of_runs(database), *_of_cases(database, now), *_of_notices(database, now))
+    """Return every metric as it stands now; those of the last runs are left out before the first.
+
+    Raises:
+        DatabaseUnavailable: the database is away.
+    """
+    return (*_of_runs(database, now), *_of_cases(database, now), *_of_notices(database, now))
 
 
-def _of_runs(database: Database) -> list[Sample]:
+def _of_runs(database: Database, now: datetime) -> list[Sample]:
     complete, saved = runs.last_complete(database), runs.last_saved(database)
-    found = []
+    passes = standing.passes(database, now=now)
+    outcomes: dict[Labels, float] = {(("outcome", str(each)),): n for each, n in passes.saved.items()}
+    outcomes[("outcome", "unsaved"),] = passes.unsaved
+    meaning = "Runs by how they ended; unsaved ones failed, were killed, or were dry."
+    found = [
+        Sample("runs_total", meaning, outcomes, Sort.COUNTER),
+        Sample(
+            "pending_unknown",
+            "Intents of which nobody knows what became.",
+            {(): standing.pending_unknown(database)},
+        ),
+    ]
     if complete is not None:
         ended, window = complete.finished_at.timestamp(), complete.as_of.timestamp()
         found += [
@@ -24,32 +60,69 @@ def _of_runs(database: Database) -> list[Sample]:
             ),
             Sample("last_complete_window_end", "Until when it had read, in Unix seconds.", {(): window}),
         ]
-    if saved is not None:
-        seconds = (saved.finished_at - saved.started_at).total_seconds()
-        verdicts: dict[Labels, float] = {
-            (("verdict", str(each)),): float(saved.verdict is each) for each in Verdict
-        }
-        found += [
-            Sample("run_duration_seconds", "How long the last saved run took.", {(): seconds}),
-            Sample("last_run_verdict", "1 for the verdict of the last saved run.", verdicts),
-        ]
-    return found
+    return found + (_of_last(saved) if saved is not None else [])
+
+
+def _of_last(run: Run) -> list[Sample]:
+    """Return what the last saved run says of itself."""
+    verdicts: dict[Labels, float] = {
+        (("verdict", str(each)),): float(run.verdict is each) for each in Verdict
+    }
+    read = sum(each.complete for each in run.accounts)
+    return [
+        Sample(
+            "run_duration_seconds",
+            "How long the last saved run took.",
+            {(): (run.finished_at - run.started_at).total_seconds()},
+        ),
+        Sample("last_run_verdict", "1 for the verdict of the last saved run.", verdicts),
+        Sample(
+            "accounts",
+            "Accounts at the provider that the last saved run was to read.",
+            {(): len(run.accounts)},
+        ),
+        Sample("accounts_read", "Of those, the ones that it read completely.", {(): read}),
+        Sample(
+            "rejected_rows", "Rows that the last saved run could not judge.", {(): _count(run, "rejected")}
+        ),
+        Sample(
+            "withheld_subjects",
+            "Subjects that it did not judge, because not enough was read.",
+            {(): _count(run, "withheld")},
+        ),
+    ]
 
 
 def _of_cases(database: Database, now: datetime) -> list[Sample]:
-    cases: dict[Labels, float] = {}
+    # Zeros too: a series that comes and goes is one that no alert can count on.
+    cases: dict[Labels, float] = {
+        (("kind", str(kind)), ("severity", str(severity))): 0 for kind in Kind for severity in Severity
+    }
     at_risk: dict[Labels, int] = {}
     for (kind, severity, currency), (count, minor) in queue.standing(database).items():
-        by_severity = (("kind", str(kind)), ("severity", str(severity)))
+        cases[("kind", str(kind)), ("severity", str(severity))] += count
         by_currency = (("currency", currency), ("kind", str(kind)))
-        cases[by_severity] = cases.get(by_severity, 0) + count
         at_risk[by_currency] = at_risk.get(by_currency, 0) + minor
     oldest = queue.summary(database).oldest_opened_at
-    age = (now - oldest).total_seconds() if oldest is not None else 0.0
+    unanswered: dict[Labels, float] = {
+        (("severity", str(severity)),): _age(since, now)
+        for severity, since in standing.unanswered_since(database, now=now).items()
+    }
     return [
         Sample("open_cases", "Cases that wait for somebody.", cases),
-        Sample("money_at_risk_minor", "What they hold at risk, in minor units.", at_risk),
-        Sample("oldest_open_seconds", "Age of the oldest of them; 0 when there is none.", {(): age}),
+        Sample(
+            "money_at_risk_minor",
+            "What they hold at risk, in the currency's minor units: never add two currencies.",
+            at_risk,
+        ),
+        Sample(
+            "oldest_open_seconds", "Age of the oldest of them; 0 when there is none.", {(): _age(oldest, now)}
+        ),
+        Sample(
+            "oldest_unanswered_seconds",
+            "Age of the oldest case that nobody has acknowledged or put off; 0 when there is none.",
+            unanswered,
+        ),
     ]
 
 
@@ -57,9 +130,19 @@ def _of_notices(database: Database, now: datetime) -> list[Sample]:
     states: dict[Labels, float] = {
         (("state", str(state)),): float(n) for state, n in outbox.undelivered(database).items()
     }
-    oldest = outbox.waits_since(database)
-    lag = (now - oldest).total_seconds() if oldest is not None else 0.0
+    lag = _age(outbox.waits_since(database), now)
     return [
         Sample("deliveries", "Notices that are not sent, by what is known of them.", states),
         Sample("delivery_lag_seconds", "Age of the oldest that is on its way; 0 when none is.", {(): lag}),
     ]
+
+
+def _count(run: Run, name: str) -> float:
+    """Return one of a run's counts; 0 where it was written by a version that did not count this."""
+    found = run.counts.get(name, 0)
+    return float(found) if isinstance(found, int) else 0.0
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    """Return seconds; 0 of nothing, and of what a clock that was wrong has put ahead of now."""
+    return max(0.0, (now - since).total_seconds()) if since is not None else 0.0

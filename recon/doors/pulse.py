@@ -1,24 +1,31 @@
-"""The pulse of the job for those who watch it from outside: a heartbeat, and metrics in a text file.
+"""The pulse of the job for those who watch it from outside: a heartbeat, and metrics in a file or over HTTP.
 
-Never breaks the job: what cannot be told is said in the return value.
+Never breaks the job, and never holds it up for longer than its timeout: what cannot be told is said in the
+return value.
 """
 
 import os
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http.client import HTTPException
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from tempfile import mkstemp
+from threading import Thread
 from uuid import NAMESPACE_URL, uuid5
+from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from recon.model.settings import Secret
 
 _MODE = 0o644  # The exporter that picks the file up runs as somebody else.
+PREFIX = "recon_"
 
 
 class Beat(StrEnum):
@@ -26,7 +33,14 @@ class Beat(StrEnum):
 
     START = "/start"  # The job has begun.
     SUCCESS = ""  # A complete run has ended: the only thing that counts as alive.
-    FAIL = "/fail"  # It ended otherwise.
+    FAIL = "/fail"  # It broke.
+
+
+class Sort(StrEnum):
+    """What a metric's numbers do. Source: https://prometheus.io/docs/concepts/metric_types/."""
+
+    GAUGE = "gauge"  # Go up and down.
+    COUNTER = "counter"  # Only grow; the name ends in _total.
 
 
 Labels = tuple[tuple[str, str], ...]  # Names with their values.
@@ -39,24 +53,31 @@ class Sample:
     name: str
     meaning: str
     values: Mapping[Labels, float] = field(default_factory=dict)
+    sort: Sort = Sort.GAUGE
 
 
-def beat(url: Secret, what: Beat, run: str, *, timeout_seconds: float) -> str | None:
+Read = Callable[[], Iterable[Sample]]
+
+
+def beat(url: Secret, what: Beat | int, run: str, *, timeout_seconds: float) -> str | None:
     """Send one heartbeat; return why it could not be sent, None when it was or when there is no address.
 
-    run: names the run, so that a start and its end are told together.
+    what: a number is an exit code, for a run that ended without being complete. run: names the run, so that
+    a start and its end are told together.
     """
     if not url:
         return None
+    path = what if isinstance(what, Beat) else f"/{what}"
     # The protocol takes UUIDs only.
-    address = f"{url.reveal().rstrip('/')}{what}?rid={uuid5(NAMESPACE_URL, run)}"
+    address = f"{url.reveal().rstrip('/')}{path}?rid={uuid5(NAMESPACE_URL, run)}"
+    heard: SimpleQueue[str | None] = SimpleQueue()
+    # On a thread of its own: the timeout of a socket bounds neither the look-up of a name nor an answer that
+    # comes a byte at a time. What is given up here dies with the process.
+    Thread(target=lambda: heard.put(_ask(address, timeout_seconds)), daemon=True).start()
     try:
-        with urllib.request.urlopen(address, timeout=timeout_seconds) as answer:  # noqa: S310 - checked when it was read
-            answer.read(1024)
-    except (OSError, ValueError, HTTPException) as error:
-        # Not there, too slow, refused: the address stays secret.
-        return f"the heartbeat was not heard ({type(error).__name__})"
-    return None
+        return heard.get(timeout=timeout_seconds)
+    except Empty:
+        return f"the heartbeat was not heard (no answer within {timeout_seconds:g} s)"
 
 
 def write_metrics(path: str | None, samples: Iterable[Sample]) -> str | None:
@@ -66,17 +87,70 @@ def write_metrics(path: str | None, samples: Iterable[Sample]) -> str | None:
     """
     if path is None:
         return None
-    registry = CollectorRegistry()
-    for sample in samples:
-        labels = [name for name, _ in next(iter(sample.values), ())]
-        gauge = Gauge(f"recon_{sample.name}", sample.meaning, labels, registry=registry)
-        for names, value in sample.values.items():
-            (gauge.labels(**dict(names)) if names else gauge).set(value)
-    place = Path(path)
+    place, told = Path(path), tuple(samples)
     try:
-        _replace(place, generate_latest(registry))
+        _replace(place, generate_latest(_registry(lambda: told)))
     except OSError as error:  # No such folder, no room, no permission.
         return f"the metrics could not be written to {place} ({error.strerror})"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Metrics that are being served on a thread of their own, until closed or until the process ends."""
+
+    port: int
+    _server: WSGIServer
+
+    def close(self) -> None:
+        """Stop serving, and free the port."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def serve_metrics(address: str, port: int, read: Read) -> Serving | str:
+    """Serve the metrics at /metrics, read anew for each that asks; return why not when it cannot be done.
+
+    port: 0 is any that is free. read: must not raise, and must not take long.
+    """
+    try:
+        server, _ = start_http_server(port, address, _registry(read))
+    except (OSError, OverflowError, UnicodeError) as error:  # Taken, not ours, no such address.
+        reason = getattr(error, "strerror", None) or "no such address"
+        return f"the metrics cannot be served on {address}:{port} ({reason})"
+    return Serving(server.server_port, server)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source(Collector):
+    """What prometheus-client asks for metrics."""
+
+    read: Read
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield each metric as it is now."""
+        for sample in self.read():
+            names = [name for name, _ in next(iter(sample.values), ())]
+            family = CounterMetricFamily if sample.sort is Sort.COUNTER else GaugeMetricFamily
+            metric = family(f"{PREFIX}{sample.name}", sample.meaning, labels=names)
+            for labels, value in sample.values.items():
+                metric.add_metric([told for _, told in labels], value)
+            yield metric
+
+
+def _registry(read: Read) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(_Source(read))
+    return registry
+
+
+def _ask(address: str, timeout_seconds: float) -> str | None:
+    try:
+        with urllib.request.urlopen(address, timeout=timeout_seconds) as answer:  # noqa: S310 - checked when it was read
+            answer.read(1024)
+    except (OSError, ValueError, HTTPException) as error:
+        # Not there, too slow, refused: the address stays secret.
+        return f"the heartbeat was not heard ({type(error).__name__})"
     return None
 
 

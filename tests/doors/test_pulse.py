@@ -1,14 +1,17 @@
 import os
+import socket
 import stat
+import time
+import urllib.request
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from recon.doors import pulse
-from recon.doors.pulse import Beat, Sample
+from recon.doors.pulse import Beat, Labels, Sample, Serving, Sort
 from recon.model.settings import Secret
-from tests.wires import Act, answers, closes, hangs, wire
+from tests.wires import Act, answers, closes, drips, hangs, wire
 
 
 @pytest.mark.parametrize(
@@ -34,6 +37,24 @@ def test_a_beat_that_is_not_heard_is_a_value_that_hides_the_address(act: Act) ->
     assert failed is not None
     assert "heartbeat was not heard" in failed
     assert "hidden1234" not in failed
+
+
+def test_an_exit_code_is_told_as_such() -> None:
+    with wire(answers("200 OK", "OK")) as served:
+        assert pulse.beat(Secret(f"{served.url}/p"), 75, "run 1", timeout_seconds=1) is None
+
+    assert served.requests[0].startswith(b"GET /p/75?rid=")
+
+
+def test_an_answer_that_drips_is_given_up_after_the_timeout() -> None:
+    started = time.monotonic()
+    with wire(drips("OK" * 200, pause_seconds=0.02)) as served:
+        failed = pulse.beat(Secret(f"{served.url}/p"), Beat.SUCCESS, "r", timeout_seconds=0.3)
+
+        lasted = time.monotonic() - started
+
+    assert failed == "the heartbeat was not heard (no answer within 0.3 s)"
+    assert lasted < 3
 
 
 def test_without_an_address_nothing_is_sent() -> None:
@@ -74,3 +95,62 @@ def test_metrics_that_cannot_be_written_are_a_value_and_leave_the_old_ones(tmp_p
 
 def test_no_path_writes_nothing() -> None:
     assert pulse.write_metrics(None, [Sample("x", "X.", {(): 1.0})]) is None
+
+
+def page(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        assert answer.headers["Content-Type"].startswith("text/plain")
+        read: bytes = answer.read()
+    return read.decode()
+
+
+def test_metrics_are_served_anew_each_time_and_counters_as_counters() -> None:
+    values = iter((1.0, 2.0))
+    runs: Labels = (("outcome", "breaks"),)
+
+    def read() -> list[Sample]:
+        return [
+            Sample("runs_total", "Runs.", {runs: next(values)}, Sort.COUNTER),
+            Sample("oldest_seconds", "Age.", {(): 1.5}),
+        ]
+
+    served = pulse.serve_metrics("127.0.0.1", 0, read)
+    assert isinstance(served, Serving)
+    first, second = page(served.port), page(served.port)
+    served.close()
+
+    assert first.splitlines() == [
+        "# HELP recon_runs_total Runs.",
+        "# TYPE recon_runs_total counter",
+        'recon_runs_total{outcome="breaks"} 1.0',
+        "# HELP recon_oldest_seconds Age.",
+        "# TYPE recon_oldest_seconds gauge",
+        "recon_oldest_seconds 1.5",
+    ]
+    assert 'recon_runs_total{outcome="breaks"} 2.0' in second
+
+
+def test_a_port_that_is_taken_is_a_value_that_names_it_and_one_that_was_closed_is_free() -> None:
+    first = pulse.serve_metrics("127.0.0.1", 0, list)
+    assert isinstance(first, Serving)
+    second = pulse.serve_metrics("127.0.0.1", first.port, list)
+    first.close()
+    third = pulse.serve_metrics("127.0.0.1", first.port, list)
+    assert isinstance(third, Serving)
+    third.close()
+
+    expected = f"the metrics cannot be served on 127.0.0.1:{first.port} (Address already in use)"
+    assert second == expected
+
+
+@pytest.mark.parametrize("address", ["localhost.", "127.0.0.1:", "::zz"])
+def test_an_address_that_is_none_is_a_value(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+
+    failed = pulse.serve_metrics(address, 0, list)
+
+    assert isinstance(failed, str)
+    assert failed.startswith(f"the metrics cannot be served on {address}:0 (")

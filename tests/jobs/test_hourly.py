@@ -1,49 +1,19 @@
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jobs import hourly, tick
-from recon.doors.store import leases, outbox, runs
+from recon.doors.store import outbox, runs
 from recon.doors.store.engines import Database
-from recon.model.records.runs import HOUR
 from recon.model.records.words import NoticeState
+from tests.jobs.conftest import Configure, Log
+from tests.jobs.test_heartbeat import beats
 from tests.rules.test_staleness import RUN
 from tests.sandboxes import SLACK_TOKEN, STRIPE_KEY, Street
-from tests.wires import answers, wire
-
-Log = Callable[[], list[dict[str, Any]]]
-
-
-@pytest.fixture
-def log(capfd: pytest.CaptureFixture[str]) -> Log:
-    """Return what was logged since it was last asked."""
-    return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
-
-
-@pytest.fixture
-def street(sandbox: Street, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Street:
-    """A sandbox with an orphan of an hour ago, and an environment that names it."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECON_DATABASE_URL", database_url)
-    monkeypatch.setenv("STRIPE_API_KEY", STRIPE_KEY)
-    monkeypatch.setenv("RECON_STRIPE_BASE_URL", sandbox.url)
-    monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)
-    monkeypatch.setenv("RECON_SLACK_BASE_URL", sandbox.slack_url)
-    sandbox.control("slack", rate_limit=False)
-    sandbox.payment("pi_1", 5000)
-    sandbox.control("refunds", payment="pi_1", amount=4900)
-    sandbox.advance(3600)
-    return sandbox
-
-
-def set_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    (tmp_path / "own.toml").write_text(text)
-    monkeypatch.setenv("RECON_CONFIG", str(tmp_path / "own.toml"))
+from tests.wires import Wire
 
 
 def test_one_hour_finds_tells_and_exits_clean(street: Street, log: Log) -> None:
@@ -63,33 +33,19 @@ def test_a_second_hour_says_nothing_new(street: Street) -> None:
     assert street.messages() == told
 
 
-def test_the_heartbeat_counts_complete_runs_only(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    with wire(answers("200 OK", "OK")) as served:
-        monkeypatch.setenv("RECON_HEARTBEAT_URL", f"{served.url}/ping")
-        hourly.main()
-        street.fault("GET /v1/refunds", "drop_before", times=9)
-        hourly.main()
-        paths = [request.split(b" ")[1].partition(b"?")[0].decode() for request in served.requests]
-
-    assert paths == ["/ping/start", "/ping", "/ping/start", "/ping/fail"]
-
-
 def test_rejected_rows_exit_3_and_are_logged_and_told_but_the_accounts_were_read(
-    street: Street, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: Log
+    street: Street, heart: Wire, database: Database, configure: Configure, log: Log
 ) -> None:
     mapped = '[intents]\ntable = "asked"\n[intents.columns]\nkey = "number"\nstatus = "state"\n'
     constants = 'currency = "usd"\namount_minor = "1"\ncreated_at = "2026-03-06T17:00:00Z"\n'
-    set_up(tmp_path, monkeypatch, f"{mapped}[intents.constants]\n{constants}")
+    configure(f"{mapped}[intents.constants]\n{constants}")
     with database.write() as connection:
         connection.exec_driver_sql("CREATE TABLE asked (number TEXT, state TEXT)")
         connection.exec_driver_sql("INSERT INTO asked VALUES ('r1', 'odd')")
-    with wire(answers("200 OK", "OK")) as served:
-        monkeypatch.setenv("RECON_HEARTBEAT_URL", f"{served.url}/ping")
-        codes = [hourly.main(), hourly.main()]
-        paths = [request.split(b" ")[1].partition(b"?")[0].decode() for request in served.requests]
+    codes = [hourly.main(), hourly.main()]
 
     assert codes == [3, 3]
-    assert paths == ["/ping/start", "/ping"] * 2
+    assert beats(heart) == ["/start", ""] * 2
     logged = [line for line in log() if line["event"] == "rejected"]
     assert [(line["rows"], len(line["first"])) for line in logged] == [(1, 1)] * 2
     assert "asked row 1 (r1): status must be" in logged[0]["first"][0]
@@ -130,17 +86,6 @@ def test_without_slack_the_hour_is_done_and_notices_wait(
     assert log()[-1]["reasons"] == ["SLACK_BOT_TOKEN is not set"]
 
 
-def test_a_lease_that_is_held_exits_75_and_says_nothing_to_the_heartbeat_but_start(
-    street: Street, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    leases.take(database, HOUR, "somebody", now=datetime.now(UTC), duration=timedelta(minutes=5))
-    with wire(answers("200 OK", "OK")) as served:
-        monkeypatch.setenv("RECON_HEARTBEAT_URL", f"{served.url}/ping")
-
-        assert hourly.main() == 75
-        assert len(served.requests) == 1
-
-
 @pytest.mark.parametrize(
     "name,value,said",
     [
@@ -164,11 +109,9 @@ def test_what_a_person_must_put_right_exits_2_in_one_line(  # noqa: PLR0917 - th
     assert said in next(line["reason"] for line in log() if line["level"] == "error")
 
 
-def test_metrics_are_written_after_the_hour(
-    street: Street, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_metrics_are_written_after_the_hour(street: Street, configure: Configure, tmp_path: Path) -> None:
     place = tmp_path / "recon.prom"
-    set_up(tmp_path, monkeypatch, f'[pulse]\nmetrics_textfile = "{place}"\n')
+    configure(f'[pulse]\nmetrics_textfile = "{place}"\n')
 
     assert hourly.main() == 0
 

@@ -1,14 +1,20 @@
+import json
+import socket
 import sys
 import threading
+import time
+import urllib.request
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from jobs import scheduler
 from jobs.scheduler import GRACE_SECONDS, Record, build
-from recon.model.settings import Settings
+from recon.doors import logs
+from recon.model.settings import Secret, Settings
 
 
 def record(tmp_path: Path | None = None) -> Record:
@@ -84,6 +90,48 @@ def test_a_run_that_is_missed_is_told_and_one_that_is_only_late_runs(tmp_path: P
     assert kept.events["hourly", "missed"] == 1
 
 
+def test_what_was_missed_many_times_runs_once() -> None:
+    ran, done = [], threading.Event()
+
+    def run(job: str) -> int:
+        ran.append(job)
+        done.set()
+        return 0
+
+    built = build(record(), scheduler=BackgroundScheduler(), run=run)
+    built.start(paused=True)
+    built.modify_job("tick", next_run_time=datetime.now(UTC) - timedelta(minutes=30))
+    built.resume()
+    try:
+        assert done.wait(20)
+        again = built.get_job("tick").next_run_time
+    finally:
+        built.shutdown()
+
+    assert ran == ["tick"]
+    assert again > datetime.now(UTC) - timedelta(seconds=5)
+
+
+def test_an_hour_that_comes_twice_or_not_at_all_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        built = build(record(), scheduler=BackgroundScheduler())
+        built.start(paused=True)
+        trigger = built.get_job("hourly").trigger
+        built.shutdown(wait=False)
+        for change in (datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC)):
+            fired, at = [], trigger.get_next_fire_time(None, change)
+            while at < change + timedelta(days=1):
+                fired.append(at)
+                at = trigger.get_next_fire_time(at, at)
+
+            assert fired == [change + timedelta(hours=hour, minutes=5) for hour in range(24)]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 def test_a_job_that_fails_to_start_is_told(tmp_path: Path) -> None:
     kept, heard = record(tmp_path), threading.Event()
 
@@ -102,7 +150,7 @@ def test_a_job_that_fails_to_start_is_told(tmp_path: Path) -> None:
 
     assert kept.events["hourly", "error"] == 1
     written = (tmp_path / "recon.scheduler.prom").read_text()
-    assert 'recon_scheduler_events{event="error",job="hourly"} 1.0' in written
+    assert 'recon_scheduler_events_total{event="error",job="hourly"} 1.0' in written
 
 
 def test_a_job_still_running_is_not_started_again_and_told() -> None:
@@ -152,3 +200,66 @@ def test_wrong_settings_stop_the_scheduler_before_it_starts(
 
     assert scheduler.main() == 2
     assert "RECON_CONFIG names nowhere" in capfd.readouterr().err
+
+
+def test_another_at_it_is_no_error_and_anything_else_is(capfd: pytest.CaptureFixture[str]) -> None:
+    logs.configure()
+    kept = record()
+    for code in (0, 75, 3):
+        kept.ended("hourly", code)
+
+    said = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert [(line["exit_code"], line["level"]) for line in said] == [(0, "info"), (75, "info"), (3, "error")]
+
+
+def settings(database_url: str, **more: Any) -> Settings:  # noqa: ANN401 - of the record
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return Settings(**{"database_url": Secret(database_url), "metrics_port": port} | more)
+
+
+def page(told: Settings) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{told.metrics_port}/metrics", timeout=5) as answer:
+        read: bytes = answer.read()
+    return read.decode()
+
+
+def test_the_jobs_metrics_and_the_schedulers_are_served_together(database_url: str) -> None:
+    told, kept = settings(database_url), record()
+    kept.ended("hourly", 3)
+    with scheduler.serving(told, kept):
+        said = page(told).splitlines()
+
+    assert "recon_database_up 1.0" in said
+    assert 'recon_runs_total{outcome="incomplete"} 0.0' in said
+    assert 'recon_scheduler_events_total{event="missed",job="hourly"} 0.0' in said
+    assert 'recon_last_exit_code{job="hourly"} 3.0' in said
+
+
+def test_while_the_database_is_away_the_page_says_so_and_the_schedulers_own_metrics() -> None:
+    told = settings("postgresql://nobody@127.0.0.1:9/recon")
+    with scheduler.serving(told, record()):
+        said = page(told).splitlines()
+
+    assert "recon_database_up 0.0" in said
+    assert 'recon_scheduler_events_total{event="missed",job="tick"} 0.0' in said
+
+
+def test_a_port_that_is_taken_is_said_and_stops_nothing(
+    database_url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure()
+    told = settings(database_url)
+    with scheduler.serving(told, record()), scheduler.serving(told, record()) as second:
+        assert second is None
+
+    assert (
+        f"cannot be served on 127.0.0.1:{told.metrics_port} (Address already in use)"
+        in capfd.readouterr().err
+    )
+
+
+def test_without_a_port_nothing_is_served(database_url: str) -> None:
+    with scheduler.serving(settings(database_url, metrics_port=0), record()) as served:
+        assert served is None
