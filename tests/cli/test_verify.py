@@ -42,6 +42,31 @@ def test_a_case_changed_past_its_entries_is_named(database: Database, database_u
     assert (lines[-1] == "And 2 more.") is (number > SHOWN)
 
 
+@pytest.mark.parametrize(
+    "harm, said",
+    [
+        ("pinned = (1 = 1)", "choice of owner"),
+        ("snoozed_until = 1", "end of snooze"),
+        ("accepted_until = 1", "end of acceptance"),
+        ("resolution = 'written_off'", "resolution"),
+        ("decided_at = 1", "time of decision"),
+        ("updated_at = 1", "last move"),
+        ("opened_at = 1", "opening"),
+    ],
+)
+def test_what_no_entry_tells_of_a_case_is_named(
+    database: Database, database_url: str, harm: str, said: str
+) -> None:
+    fill(database, 2)
+    changed = case_of(1).id
+    with database.write() as connection:
+        connection.execute(text(f"UPDATE cases SET {harm} WHERE id = '{changed}'"))  # noqa: S608 -- ours
+
+    done = verified(database_url)
+
+    assert (done.exit_code, done.output) == (1, f"{changed}: its entries do not explain its {said}.\n")
+
+
 def test_a_database_without_tables_is_refused(empty_database_url: str) -> None:
     with pytest.raises(ConfigurationError, match="run recon db upgrade"):
         verified(empty_database_url)

@@ -4,7 +4,7 @@ Every move is a comparison of versions: a case that somebody moved meanwhile is 
 Never decides what a case becomes; rules/cases.py and rules/moves.py do.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,10 +25,10 @@ from recon.doors.store import chains, claims, leases, outbox, runs, triggers
 from recon.doors.store.chains import StoredEntry
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import INTENTS, REFUNDS, case_record, case_row, entry_row, reject_row
-from recon.doors.store.statements import chunks, insert, upsert
+from recon.doors.store.statements import CHUNK, chunks, insert, upsert
 from recon.model import tables
 from recon.model.errors import CaseMoved
-from recon.model.records.cases import Case, Change
+from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.claims import Claim
 from recon.model.records.notices import Notice, Thread
 from recon.model.records.results import Due, Healable, Reject
@@ -165,6 +165,24 @@ def entries(database: Database, case_id: CaseId) -> tuple[StoredEntry, ...]:
     query = select(tables.entries).where(columns.topic == case_id).order_by(columns.version)
     with database.read() as connection:
         return tuple(map(chains.stored, connection.execute(query).mappings()))
+
+
+def stories(database: Database) -> Iterator[tuple[Case, tuple[Entry, ...]]]:
+    """Yield every case with its entries, oldest first, in one view of the books; by id, some at a time."""
+    columns = tables.entries.c
+    with database.read() as connection:
+        last: str = ""
+        while True:
+            after = select(cases).where(cases.c.id > last).order_by(cases.c.id).limit(CHUNK)
+            found = [case_record(row) for row in connection.execute(after).mappings()]
+            if not found:
+                return
+            last = found[-1].id
+            told: dict[str, list[Entry]] = {case.id: [] for case in found}
+            query = select(tables.entries).where(columns.topic.in_(list(told)))
+            for row in connection.execute(query.order_by(columns.topic, columns.version)).mappings():
+                told[row["topic"]].append(chains.stored(row).entry)
+            yield from ((case, tuple(told[case.id])) for case in found)
 
 
 def verify(database: Database) -> tuple[str, ...]:

@@ -27,12 +27,12 @@ def read(
     """
     with database.read() as connection:
         refund = _refund(connection, account, refund_id)
-        found = connection.execute(select(intents).where(intents.c.key == intent_key)).mappings().all()
+        intent = None if intent_key is None else _intent(connection, account, intent_key)
         return Known(
             refund=refund,
-            intent=next((intent_record(row) for row in found if row["account"] == account), None),
+            intent=intent,
             holder=None if refund is None else _holder(connection, refund),
-            elsewhere=tuple(sorted(row["account"] for row in found if row["account"] != account)),
+            elsewhere=() if intent_key is None else _elsewhere(connection, account, intent_key),
         )
 
 
@@ -43,7 +43,7 @@ def write(connection: Connection, claim: Claim) -> bool:
         return False
     if isinstance(claim, Adoption):
         return _holder(connection, refund) is None and _put(connection, claim.intent)
-    if claim.intent_key is not None and not _is_there(connection, refund.account, claim.intent_key):
+    if claim.intent_key is not None and _intent(connection, refund.account, claim.intent_key) is None:
         return False
     same = (refunds.c.account == refund.account) & (refunds.c.id == refund.id)
     connection.execute(update(refunds).where(same).values(operator_key=claim.intent_key))
@@ -79,6 +79,14 @@ def _put(connection: Connection, intent: Intent) -> bool:
     return connection.execute(adding).rowcount == 1
 
 
-def _is_there(connection: Connection, account: AccountId, key: IntentKey) -> bool:
-    query = select(intents.c.key).where(intents.c.account == account, intents.c.key == key)
-    return connection.execute(query).first() is not None
+def _intent(connection: Connection, account: AccountId, key: IntentKey) -> Intent | None:
+    query = select(intents).where(intents.c.account == account, intents.c.key == key)
+    row = connection.execute(query).mappings().one_or_none()
+    return None if row is None else intent_record(row)
+
+
+def _elsewhere(connection: Connection, account: AccountId, key: IntentKey) -> tuple[AccountId, ...]:
+    """Return which of the other accounts that we know have an intent of this key."""
+    known = select(tables.accounts.c.account).where(tables.accounts.c.account != account)
+    query = select(intents.c.account).where(intents.c.account.in_(known), intents.c.key == key)
+    return tuple(map(AccountId, connection.scalars(query.order_by(intents.c.account))))
