@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import dashboard, db, deliver, demo, diff, run, sandbox, status, verify
+from recon.cli import dashboard, db, deliver, demo, diff, doctor, run, sandbox, status, verify
 
 app = typer.Typer(
     name="recon",
@@ -50,3 +50,4 @@ app.command("run")(run.run)
 app.command("deliver")(deliver.deliver)
 app.command("status")(status.status)
 app.command("verify")(verify.verify)
+app.command("doctor")(doctor.doctor)
