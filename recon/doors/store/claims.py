@@ -13,8 +13,12 @@ from recon.doors.store.statements import insert
 from recon.model import tables
 from recon.model.records.claims import Adoption, Claim, Known
 from recon.model.records.provider import Intent, Refund
-from recon.model.records.words import AccountId, IntentKey, RefundId
+from recon.model.records.words import AccountId, IntentKey, RefundId, RefundStatus
 from recon.model.tables import intents, refunds
+
+DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
+# What a person looked at when they said whose it is. A refund may arrive meanwhile; it may not fail.
+RESTS_ON = ("amount_minor", "currency", "payment_intent", "charge", "intent_key", "operator_key", "system")
 
 
 def read(
@@ -39,10 +43,13 @@ def read(
 def write(connection: Connection, claim: Claim) -> bool:
     """Write what a person said; False where a row is no longer as it was read: leave the transaction."""
     refund = claim.refund
-    if _refund(connection, refund.account, refund.id, locked=True) != refund:
+    now = _refund(connection, refund.account, refund.id, locked=True)
+    if now is None or now.status in DEAD:
+        return False
+    if any(getattr(now, name) != getattr(refund, name) for name in RESTS_ON):
         return False
     if isinstance(claim, Adoption):
-        return _holder(connection, refund) is None and _put(connection, claim.intent)
+        return _holder(connection, now) is None and _put(connection, claim.intent)
     if claim.intent_key is not None and _intent(connection, refund.account, claim.intent_key) is None:
         return False
     same = (refunds.c.account == refund.account) & (refunds.c.id == refund.id)
@@ -76,7 +83,7 @@ def _put(connection: Connection, intent: Intent) -> bool:
     columns = [column.name for column in intents.c if column.name != "mapped"]
     row = {name: getattr(intent, name) for name in columns}
     adding = insert(connection, tables.intents).values(row).on_conflict_do_nothing()
-    return connection.execute(adding).rowcount == 1
+    return connection.scalar(adding.returning(intents.c.key)) is not None
 
 
 def _intent(connection: Connection, account: AccountId, key: IntentKey) -> Intent | None:
