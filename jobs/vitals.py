@@ -58,7 +58,11 @@ def _of_runs(database: Database, now: datetime) -> list[Sample]:
             Sample(
                 "last_success_timestamp", "When the last complete run ended, in Unix seconds.", {(): ended}
             ),
-            Sample("last_complete_window_end", "Until when it had read, in Unix seconds.", {(): window}),
+            Sample(
+                "last_complete_window_end",
+                "Until when the last complete run had read, in Unix seconds.",
+                {(): window},
+            ),
         ]
     return found + (_of_last(saved) if saved is not None else [])
 
@@ -81,13 +85,15 @@ def _of_last(run: Run) -> list[Sample]:
             "Accounts at the provider that the last saved run was to read.",
             {(): len(run.accounts)},
         ),
-        Sample("accounts_read", "Of those, the ones that it read completely.", {(): read}),
+        Sample(
+            "accounts_read", "Accounts at the provider that the last saved run read completely.", {(): read}
+        ),
         Sample(
             "rejected_rows", "Rows that the last saved run could not judge.", {(): _count(run, "rejected")}
         ),
         Sample(
             "withheld_subjects",
-            "Subjects that it did not judge, because not enough was read.",
+            "Subjects that the last saved run did not judge, because not enough was read.",
             {(): _count(run, "withheld")},
         ),
     ]
@@ -112,11 +118,13 @@ def _of_cases(database: Database, now: datetime) -> list[Sample]:
         Sample("open_cases", "Cases that wait for somebody.", cases),
         Sample(
             "money_at_risk_minor",
-            "What they hold at risk, in the currency's minor units: never add two currencies.",
+            "What open cases hold at risk, in the currency's minor units: never add two currencies.",
             at_risk,
         ),
         Sample(
-            "oldest_open_seconds", "Age of the oldest of them; 0 when there is none.", {(): _age(oldest, now)}
+            "oldest_open_seconds",
+            "Age of the oldest open case; 0 when there is none.",
+            {(): _age(oldest, now)},
         ),
         Sample(
             "oldest_unanswered_seconds",
@@ -133,7 +141,7 @@ def _of_notices(database: Database, now: datetime) -> list[Sample]:
     lag = _age(outbox.waits_since(database), now)
     return [
         Sample("deliveries", "Notices that are not sent, by what is known of them.", states),
-        Sample("delivery_lag_seconds", "Age of the oldest that is on its way; 0 when none is.", {(): lag}),
+        Sample("delivery_lag_seconds", "Age of the oldest notice on its way; 0 when none is.", {(): lag}),
     ]
 
 

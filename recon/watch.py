@@ -1,4 +1,4 @@
-"""Alarms about the system itself: when the runs have stopped, one notice is put into the outbox.
+"""Alarms about the system itself: when the runs have stopped, and when they are back, one notice each.
 
 Never sends anything: delivery does.
 """
@@ -9,11 +9,13 @@ from datetime import datetime, timedelta
 
 from recon.doors.store import outbox, runs
 from recon.doors.store.engines import Database
+from recon.model.records.notices import Notice
 from recon.model.records.runs import Run
 from recon.model.settings import Settings
 from recon.rules import staleness
 
 _RUNS_BACK = 48  # Two days of runs: far longer than any stale_after that makes sense.
+_COMPLETE_BACK = 12  # Complete runs whose alarms may still have to be ended: half a day without a tick.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,16 @@ def freshness(database: Database, settings: Settings, *, now: datetime) -> Fresh
 
 
 def check(database: Database, settings: Settings, *, clock: Callable[[], datetime]) -> Freshness:
-    """Return how fresh the books are, having raised the alarm when they are stale; the same alarm once a day.
+    """Return how fresh the books are, having raised the alarm when they are stale, or ended it.
+
+    The alarm is the same for a day, and its end is said once, in the thread of the last one.
 
     Raises:
         DatabaseUnavailable: nothing was written.
     """
     now = clock()
     found = freshness(database, settings, now=now)
+    said: tuple[Notice, ...] = ()
     if found.stale and found.age is not None:
         alarm = staleness.alarm(
             found.last_complete,
@@ -57,6 +62,11 @@ def check(database: Database, settings: Settings, *, clock: Callable[[], datetim
             dashboard_url=settings.dashboard.url,
             channel=settings.slack.operators_channel,
         )
+        said = (alarm,)
+    elif alarms := outbox.threads_from(database, staleness.ALARMS):
+        complete = runs.recent_complete(database, _COMPLETE_BACK)
+        said = staleness.over(complete, alarms, whole=len(complete) < _COMPLETE_BACK, now=now)
+    if said:
         with database.write() as connection:
-            outbox.add(connection, [alarm], [])
+            outbox.add(connection, said, [])
     return found

@@ -66,3 +66,93 @@ def test_looking_alone_writes_nothing(database: Database) -> None:
 
     assert watch.freshness(database, Settings(), now=NOON + timedelta(hours=9)).stale
     assert outbox.recent(database, 9) == ()
+
+
+def said(database: Database) -> list[tuple[str, str]]:
+    return [(notice.verb, notice.message.text) for notice in reversed(outbox.recent(database, 99))]
+
+
+def complete(number: int, ended: datetime) -> Run:
+    return replace(RUN, id=RunId(f"r{number}"), fence=number, finished_at=ended, as_of=ended)
+
+
+def test_the_end_is_said_once_in_the_thread_of_the_last_alarm(database: Database) -> None:
+    save(database, RUN)
+    look(database, NOON + timedelta(hours=2))
+    look(database, NOON + timedelta(hours=13))
+    first, last = (each.thread_key for each in reversed(outbox.recent(database, 9)))
+    save(database, complete(2, NOON + timedelta(hours=14)))
+
+    looks = [look(database, NOON + timedelta(hours=14, minutes=minute)).stale for minute in range(3)]
+    save(database, *(complete(number, NOON + timedelta(hours=12 + number)) for number in (3, 4)))
+    look(database, NOON + timedelta(hours=16))
+
+    assert looks == [False] * 3
+    *alarms, over = reversed(outbox.recent(database, 9))
+    assert (len(alarms), over.verb, over.thread_key, over.target) == (2, "reply", last, "#refund-operators")
+    assert last != first
+    assert over.message.text == (
+        "Over: a complete run ended at 2026-03-07 02:00 UTC, 14 h 0 min after the one before it. "
+        "It read what happened meanwhile."
+    )
+
+
+def test_the_end_is_said_by_the_first_look_after_it_however_late(database: Database) -> None:
+    save(database, RUN)
+    look(database, NOON + timedelta(hours=3))
+    save(database, *(complete(number, NOON + timedelta(hours=2 + number)) for number in range(2, 10)))
+
+    look(database, NOON + timedelta(hours=11))
+
+    assert [verb for verb, _ in said(database)] == ["root", "reply"]
+    assert "ended at 2026-03-06 16:00 UTC, 4 h 0 min after" in said(database)[1][1]
+
+
+def test_a_first_complete_run_ends_the_alarm_that_there_was_none(database: Database) -> None:
+    save(database, replace(RUN, verdict=Verdict.INCOMPLETE))
+    assert look(database, NOON + timedelta(hours=3)).stale
+    save(database, complete(2, NOON + timedelta(hours=4)))
+
+    look(database, NOON + timedelta(hours=4))
+
+    assert [verb for verb, _ in said(database)] == ["root", "reply"]
+    assert "ended at 2026-03-06 16:00 UTC, the first of all" in said(database)[1][1]
+
+
+def test_an_incomplete_run_ends_nothing(database: Database) -> None:
+    save(database, RUN)
+    look(database, NOON + timedelta(hours=3))
+    save(database, replace(complete(2, NOON + timedelta(hours=4)), verdict=Verdict.INCOMPLETE))
+
+    assert look(database, NOON + timedelta(hours=4)).stale
+    assert [verb for verb, _ in said(database)] == ["root"]
+
+
+def test_runs_that_were_never_stale_end_nothing(database: Database) -> None:
+    save(database, RUN, complete(2, NOON + timedelta(hours=1)))
+
+    look(database, NOON + timedelta(hours=1))
+
+    assert said(database) == []
+
+
+def test_a_clock_that_jumps_ahead_and_back_alarms_once_and_the_next_run_ends_it(database: Database) -> None:
+    save(database, RUN)
+    ahead = look(database, NOON + timedelta(days=1))
+    back = look(database, NOON + timedelta(minutes=30))
+    save(database, complete(2, NOON + timedelta(hours=1)))
+    look(database, NOON + timedelta(hours=1))
+
+    assert (ahead.stale, back.stale) == (True, False)
+    assert [verb for verb, _ in said(database)] == ["root", "reply"]
+
+
+def test_a_run_written_down_by_a_clock_that_was_ahead_does_not_keep_the_alarm_quiet(
+    database: Database,
+) -> None:
+    save(database, replace(RUN, finished_at=NOON + timedelta(days=1), as_of=NOON))
+
+    looks = [look(database, NOON + timedelta(minutes=minutes)) for minutes in (5, 119, 120)]
+
+    assert [found.stale for found in looks] == [False, False, True]
+    assert "Stale: no complete run for 2 h 0 min" in said(database)[0][1]

@@ -3,16 +3,17 @@
 Never reads a clock or a table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
-from recon.model.blocks import clean, duration, message
-from recon.model.records.notices import Notice
+from recon.model.blocks import clean, duration, message, section
+from recon.model.records.notices import Message, Notice, Thread
 from recon.model.records.runs import Run
 from recon.model.records.words import NoticeState
 
 _DELIVERIES = UUID("2f0d9f4e-5a86-5a0e-8f4b-5e8a0b1c7d21")  # Our namespace of delivery ids; any would do.
+ALARMS = "stale|"  # What the key of each alarm, and of its thread, begins with.
 
 
 def age(last_complete: Run | None, latest: Sequence[Run], *, now: datetime) -> timedelta | None:
@@ -21,8 +22,8 @@ def age(last_complete: Run | None, latest: Sequence[Run], *, now: datetime) -> t
     latest: the newest saved runs, of any verdict. Where none was ever complete, the oldest of these counts.
     """
     if last_complete is not None:
-        return now - last_complete.finished_at
-    return now - min(run.started_at for run in latest) if latest else None
+        return max(now - _ended(last_complete, now), timedelta(0))
+    return max(now - min(run.started_at for run in latest), timedelta(0)) if latest else None
 
 
 def is_stale(how_long: timedelta | None, *, stale_after: timedelta) -> bool:
@@ -34,8 +35,7 @@ def alarm(
     last_complete: Run | None, how_long: timedelta, *, now: datetime, dashboard_url: str, channel: str
 ) -> Notice:
     """Return the alarm; the same within one day for one last complete run, so that it is said once a day."""
-    since = last_complete.id if last_complete is not None else "none"
-    key = f"stale|{since}|{now:%Y-%m-%d}"
+    key = f"{_since(last_complete)}{now:%Y-%m-%d}"
     title = f"Stale: no complete run for {duration(how_long)}"
     last = (
         f"The last one ended at {last_complete.finished_at:%Y-%m-%d %H:%M} UTC"
@@ -46,14 +46,56 @@ def alarm(
         f"{last}. What happened since is not known: no case is opened or cleared. Look at the job and its "
         f"log, then at `recon status`. {clean(dashboard_url)}"
     )
+    return _notice(key, key, "root", message(f"{title}. {rest}", title, [rest]), target=channel, now=now)
+
+
+def over(
+    complete: Sequence[Run], threads: Mapping[str, Thread], *, whole: bool, now: datetime
+) -> tuple[Notice, ...]:
+    """Return the word that it is over, for the last alarm before each of these runs; none where none was.
+
+    complete: the latest complete runs, newest first. whole: these are all there ever were. threads: those of
+    alarms. The word is the same each time, so that it is said once.
+    """
+    before: list[Run | None] = [*complete[1:], *([None] if whole else [])]
+    said = []
+    for back, last in zip(complete, before, strict=False):
+        alarms = sorted(key for key in threads if key.startswith(_since(last)))
+        if alarms:
+            gap = (
+                f"{duration(back.finished_at - last.finished_at)} after the one before it"
+                if last is not None
+                else "the first of all"
+            )
+            text = (
+                f"Over: a complete run ended at {back.finished_at:%Y-%m-%d %H:%M} UTC, {gap}. It read what "
+                "happened meanwhile."
+            )
+            key = alarms[-1]
+            told = Message(text, (section(text),))
+            said.append(_notice(f"over|{key}", key, "reply", told, target=threads[key].target, now=now))
+    return tuple(said)
+
+
+def _ended(run: Run, now: datetime) -> datetime:
+    """Return when a run ended; a clock that was wrong has put it ahead of now, and the provider's has not."""
+    return run.finished_at if run.finished_at <= now else min(run.as_of, run.finished_at)
+
+
+def _since(last_complete: Run | None) -> str:
+    """Return what the keys of all alarms since this run begin with."""
+    return f"{ALARMS}{last_complete.id if last_complete is not None else 'none'}|"
+
+
+def _notice(key: str, thread: str, verb: str, told: Message, *, target: str, now: datetime) -> Notice:
     return Notice(
         id=None,
         dedupe_key=key,
         delivery_id=str(uuid5(_DELIVERIES, key)),
-        thread_key=key,
-        target=channel,
-        verb="root",
-        message=message(f"{title}. {rest}", title, [rest]),
+        thread_key=thread,
+        target=target,
+        verb=verb,
+        message=told,
         case_ids=(),
         state=NoticeState.WAITING,
         created_at=now,

@@ -39,6 +39,12 @@ LIMIT = timedelta(hours=2)
         (None, [], NOON, False),
         (None, [RUN], NOON, False),
         (None, [RUN, FIRST], NOON, True),
+        # Clocks that were wrong: the run's was ahead, so the provider's time counts; or ours is behind both.
+        (replace(RUN, finished_at=NOON + 9 * LIMIT), [RUN], NOON + LIMIT, True),
+        (replace(RUN, finished_at=NOON + 9 * LIMIT), [RUN], NOON, False),
+        (replace(RUN, as_of=NOON - 9 * LIMIT), [RUN], NOON, False),
+        (RUN, [RUN], NOON - 9 * LIMIT, False),
+        (None, [RUN], NOON - 9 * LIMIT, False),
     ],
 )
 def test_the_hour_has_stopped_when_no_complete_run_is_young_enough(

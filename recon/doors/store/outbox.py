@@ -115,6 +115,14 @@ def threads(database: Database, keys: Iterable[str]) -> Mapping[str, Thread]:
     return {row.key: Thread(row.key, row.target, row.channel, row.root_ts) for row in rows}
 
 
+def threads_from(database: Database, beginning: str) -> Mapping[str, Thread]:
+    """Return the known threads whose key begins so, by key; looks through all threads, which are not many."""
+    query = select(threads_table).where(threads_table.c.key.startswith(beginning, autoescape=True))
+    with database.read() as connection:
+        rows = connection.execute(query).all()
+    return {row.key: Thread(row.key, row.target, row.channel, row.root_ts) for row in rows}
+
+
 def next_due(database: Database) -> datetime | None:
     """Return when the next notice can be claimed; None when none is on its way."""
     columns = notices.c

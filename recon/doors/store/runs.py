@@ -27,6 +27,13 @@ def recent(database: Database, limit: int) -> tuple[Run, ...]:
         return _runs(connection, select(runs).order_by(runs.c.number.desc()).limit(limit))
 
 
+def recent_complete(database: Database, limit: int) -> tuple[Run, ...]:
+    """Return the latest runs that read everything, newest first."""
+    complete = select(runs).where(runs.c.verdict != Verdict.INCOMPLETE)
+    with database.read() as connection:
+        return _runs(connection, complete.order_by(runs.c.number.desc()).limit(limit))
+
+
 def put(connection: Connection, run: Run) -> None:
     """Write a run down within the transaction that saves what it found."""
     row = {column.name: getattr(run, column.name) for column in runs.c if column.name != "number"}
