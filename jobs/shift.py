@@ -54,3 +54,6 @@ def work(
             if failed is not None and settings is not None:
                 failed(settings, code)
             return code
+        except Exception:  # A bug: shown whole, in the log, where secrets are taken out.
+            log.exception("bug", exit_code=exits.BUG)
+            return exits.BUG

@@ -10,7 +10,6 @@ import traceback
 from recon.cli import exits, extras
 from recon.model.errors import ReconError
 
-_BUG = 70  # EX_SOFTWARE of sysexits.h; Python's own 1 is what recon diff says of mismatches.
 _BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff ... | head`.
 
 
@@ -31,7 +30,7 @@ def main() -> None:
         sys.exit(_BROKEN_PIPE)
     except Exception:  # noqa: BLE001 - a bug: it is shown whole, and must not end as an answer does.
         traceback.print_exc()
-        sys.exit(_BUG)
+        sys.exit(exits.BUG)
 
 
 def _say(sentence: str) -> None:

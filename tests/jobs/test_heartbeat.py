@@ -13,7 +13,7 @@ from recon.doors.store import cases, leases
 from recon.doors.store.engines import Database
 from recon.model.records.runs import HOUR
 from tests.jobs.conftest import Configure, Log
-from tests.sandboxes import Street
+from tests.sandboxes import STRIPE_KEY, Street
 from tests.wires import Act, Wire, drips, hangs, wire
 
 
@@ -45,17 +45,18 @@ def test_a_start_and_its_end_are_told_under_one_id_and_the_next_run_has_another(
     assert first == end != second
 
 
-def test_a_run_that_crashes_is_told_as_failed_and_shown_whole(
-    street: Street, heart: Wire, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_crashes_is_told_as_failed_and_shown_whole_in_the_log(
+    street: Street, heart: Wire, monkeypatch: pytest.MonkeyPatch, log: Log
 ) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise AssertionError("a bug")
+        raise AssertionError(f"a bug with {STRIPE_KEY}")
 
     monkeypatch.setattr(cases, "save_run", broken)
-    with pytest.raises(AssertionError, match="a bug"):
-        hourly.main()
 
+    assert hourly.main() == 70
     assert beats(heart) == ["/start", "/fail"]
+    (line,) = [line for line in log() if line["event"] == "bug"]
+    assert "AssertionError: a bug with ***" in line["exception"]
 
 
 def test_a_run_that_lost_its_lease_leaves_the_end_to_the_one_that_took_it(

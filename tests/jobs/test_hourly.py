@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from jobs import hourly, tick
-from recon.doors.store import outbox, runs
+from recon.doors.store import cases, outbox, runs
 from recon.doors.store.engines import Database
-from recon.model.records.words import NoticeState
+from recon.model.errors import DatabaseUnavailable
+from recon.model.records.words import IntentKey, NoticeState
+from tests.builders import an_intent
+from tests.doors.store.books import put
 from tests.jobs.conftest import Configure, Log
 from tests.jobs.test_heartbeat import beats
 from tests.rules.test_staleness import RUN
@@ -124,14 +127,69 @@ def test_metrics_are_written_after_the_hour(street: Street, configure: Configure
         assert f"\nrecon_{name} " in written
 
 
-def test_no_secret_is_logged(street: Street, monkeypatch: pytest.MonkeyPatch, log: Log) -> None:
+def test_a_run_is_one_line_that_says_what_was_read_what_came_of_it_and_how_long_it_took(
+    street: Street, database: Database, log: Log
+) -> None:
+    hourly.main()
+
+    (said,) = [line for line in log() if line["event"] == "run"]
+    run = runs.last_saved(database)
+    assert run is not None
+    assert (said["run_id"], said["fence"], said["job"]) == (run.id, 1, "hourly")
+    assert (said["verdict"], said["complete"], said["accounts_read"]) == ("breaks", True, "1 of 1")
+    assert (said["opened"], said["cleared"], said["healed"]) == (1, 0, 0)
+    assert said["notices"] >= 1
+    assert said["at_risk"] == {"usd": 4900}
+    assert said["counts"]["refunds"] == 1
+    (window,) = said["windows"]
+    assert (window["account"], window["complete"], window["refunds"], window["error"]) == ("", True, 1, None)
+    assert window["from"] < window["to"] == said["as_of"]
+    assert list(said["seconds"]) == sorted(["pull", "copy", "read", "compare", "plan", "save"])
+    assert all(0 <= seconds < 60 for seconds in said["seconds"].values())
+
+
+def test_a_run_that_fails_says_how_far_it_came_and_later_lines_carry_its_fence_no_more(
+    street: Street, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise DatabaseUnavailable("Expected SQLite to answer, found that the disk is full.")
+
+    monkeypatch.setattr(cases, "save_run", away)
+
+    assert hourly.main() == 3
+
+    said = {line["event"]: line for line in log()}
+    assert (said["run"]["level"], said["run"]["exit_code"]) == ("error", 3)
+    assert "the disk is full" in said["run"]["reason"]
+    assert set(said["run"]["seconds"]) == {"pull", "copy", "read", "compare", "plan", "save"}
+    assert "fence" not in said["delivery"]
+
+
+def test_neither_a_secret_nor_a_customer_is_logged(
+    street: Street, database: Database, monkeypatch: pytest.MonkeyPatch, log: Log
+) -> None:
+    heart = "http://127.0.0.1:9/ping-hidden1234"
+    monkeypatch.setenv("RECON_HEARTBEAT_URL", heart)
+    ours = an_intent(
+        key=IntentKey("odd"),
+        order_id="order-of-jane",
+        customer_id="cus_jane",
+        payment="pi_jane",
+        created_at=datetime.now(UTC) - timedelta(hours=2),
+        updated_at=datetime.now(UTC) - timedelta(hours=2),
+    )
+    put(database, ours)
     for base in (street.url, "http://127.0.0.1:9"):
         monkeypatch.setenv("RECON_STRIPE_BASE_URL", base)
         hourly.main()
+        tick.main()
 
-    said = json.dumps(log())
-    assert STRIPE_KEY not in said
-    assert SLACK_TOKEN not in said
+    lines = log()
+    said = json.dumps(lines)
+    assert {"run", "delivery", "heartbeat"} <= {line["event"] for line in lines}
+    assert next(line["counts"]["mismatches"]["missing"] for line in lines if "counts" in line) == 1
+    for hidden in (STRIPE_KEY, SLACK_TOKEN, "hidden1234", "jane"):
+        assert hidden not in said
 
 
 def test_a_tick_delivers_what_the_hour_left(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
