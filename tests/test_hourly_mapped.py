@@ -6,10 +6,11 @@ from sqlalchemy import text
 
 from recon.doors.store import outbox
 from recon.doors.store.engines import Database
-from recon.model.records.words import Finding, Kind
+from recon.model.records.words import Action, Finding, Kind
 from recon.model.settings import IntentsMapping
 from tests.builders import an_intent
 from tests.hours import FRIDAY, Town, a_town, kinds
+from tests.people import Ana, orphan
 from tests.sandboxes import Street
 
 MAPPING = IntentsMapping(
@@ -110,6 +111,44 @@ def test_taking_the_mapping_away_judges_everything_anew(town: Town) -> None:
     town.settings = replace(town.settings, intents=None)
 
     assert town.run(as_of=town.now + timedelta(minutes=30)).run.full
+
+
+def adopted_row(town: Town) -> tuple[object, ...]:
+    """Return what stands of the intent of ours that an operator made beside their table."""
+    with town.database.read() as connection:
+        query = text('SELECT "key", status, refund_id, mapped FROM intents WHERE NOT mapped')
+        return tuple(connection.execute(query).one())
+
+
+def add_theirs(town: Town, number: str, state: str) -> None:
+    with town.database.write() as connection:
+        connection.execute(
+            text("INSERT INTO refund_requests VALUES (:number, 4900, :state, :at, 'pi_lost')"),
+            {"number": number, "state": state, "at": FRIDAY.isoformat()},
+        )
+
+
+def test_an_adopted_intent_stands_beside_their_table_whatever_is_copied(town: Town) -> None:
+    with town.database.write() as connection:
+        connection.execute(text("UPDATE refund_requests SET state = 'ok'"))
+    town.run()
+    case = orphan(town, metadata={"intent_key": "lost"})
+    Ana(town)(Action.ADOPTED, case)
+    row = adopted_row(town)
+
+    assert kinds(town.run()) == ["cleared orphan"]
+    assert adopted_row(town) == row == ("lost", "done", case.subject.partition(":")[2], False)
+    add_theirs(town, "lost", "unsure")
+    late = town.run()
+    assert adopted_row(town) == row
+    assert [reject.reason for reject in late.result.rejected] == [
+        "The intent lost is among recon's own already; one key is one intent, whoever keeps it."
+    ]
+    with town.database.write() as connection:
+        connection.execute(text("DELETE FROM refund_requests WHERE number = 'lost'"))
+    gone = town.run()
+    assert (adopted_row(town), gone.result.rejected) == (row, ())
+    assert town.waiting() == ()
 
 
 def test_our_own_intents_heal_as_ever(database: Database, sandbox: Street) -> None:
