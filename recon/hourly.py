@@ -19,6 +19,7 @@ from recon.doors.stripe.provider import Provider
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
+from recon.model.records.progress import Pulling
 from recon.model.records.results import Healable, Policy, Result
 from recon.model.records.runs import HOUR, Account, Lease, Run
 from recon.model.records.words import AccountId, Action, RunId, Verdict
@@ -30,7 +31,7 @@ from recon.rules.mismatches import finding
 from recon.rules.ownership import Ownership
 
 Clock = Callable[[], datetime]
-Progress = Callable[[str], None]
+Progress = Callable[[str | Pulling], None]
 Entering = Callable[[str, Lease], None]
 
 _REPLANS = 3  # A case that people move this often during one save is left to the next run.

@@ -1,27 +1,38 @@
 """Step two of the hour: the provider's refunds into the mirror, account by account, page by page.
 
-Part of recon/hourly.py, which alone calls it. Every write is under the run's fence. Never judges a refund.
+Part of recon/hourly.py, which alone calls it. Threads read, one writer saves, every write is under the run's
+fence. Never judges a refund, and never takes for read what did not show its end.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
-from recon.doors.store import mirror
+from recon.doors.store import mirror, slices
 from recon.doors.store.engines import Database
 from recon.doors.store.mirror import Cursors
-from recon.doors.stripe.provider import Provider
+from recon.doors.stripe import together
+from recon.doors.stripe.provider import Page, Provider
 from recon.model.errors import ProviderRefused, ProviderUnavailable
+from recon.model.records.progress import Pulling
 from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.results import Reject
-from recon.model.records.runs import Account, AccountReading, Lease, Run
+from recon.model.records.runs import Account, AccountReading, Lease, Run, Slice
 from recon.model.records.words import AccountId, RefundId
 from recon.model.settings import Settings
 from recon.rules import windows
 from recon.rules.windows import Window
 
 PLATFORM = AccountId("")
-RETRIEVALS = 500  # Refunds fetched one by one per run and account: 20 seconds at 25 a second. The rest waits.
+RETRIEVALS = 500  # Refunds fetched one by one per run and account: 25 seconds at 20 a second. The rest waits.
+READERS = 12  # At half a second a page they use up 20 requests a second, with some in hand.
+EACH = 4  # Refunds to be fetched that are worth a reader of their own.
+MANY_PAGES = 8  # Of one hour: then the re-list's next slice has hundreds, and is cut as well.
+EVENTS_KEPT = timedelta(days=31)  # The provider keeps them for 30 days.
+
+Say = Callable[[str | Pulling], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,7 @@ class Pull:
     provider: Provider
     settings: Settings
     lease: Callable[[], Lease]
-    say: Callable[[str], None]
+    say: Say
     dry: bool
 
     def everything(self, last: Run | None) -> tuple[tuple[Pulled, ...], datetime]:
@@ -64,61 +75,79 @@ class Pull:
         names = list(dict.fromkeys((PLATFORM, *self.settings.provider.accounts)))
         accounts = [known.get(name, Account(name)) for name in names]
         try:
-            end = self._time()
+            end = self.time()
         except ProviderUnavailable as away:  # An outage: say what stands, at the time it was last seen.
             if last is None:
                 raise
             return tuple(_unread(account, last.as_of, str(away)) for account in accounts), last.as_of
         pulled = []
         for number, account in enumerate(accounts, start=1):
-            self.say(f"Reading account {number} of {len(names)}: {account.account or 'the platform'}")
-            pulled.append(self._account(account, end))
+            pulled.append(self._account(account, end, Pulling(account.account, number, len(names))))
+        if len(pulled) > 1:
+            whole = sum(each.reading.complete for each in pulled)
+            self.say(f"{whole} of {len(pulled)} accounts read")
         return tuple(pulled), end
 
-    def _time(self) -> datetime:
-        """Return the provider's time."""
+    def back(self, known: Account, window: Window, progress: Pulling) -> Pulled:
+        """Return what was read of an older window of an account; its watermark and its cursors stay.
+
+        Raises:
+            ProviderRefused: the key is wrong, or the account.
+            LeaseLost: another run took over; some pages may have been saved.
+        """
+        self.provider.begin(known.account)
+        tally = _Tally(self._in_mode(known), Cursors(), progress)
+        error = None
+        try:
+            self._take_window(tally, window, now=self.time())
+        except ProviderUnavailable as away:  # A page broke off.
+            error = str(away)
+        else:
+            tally.account = windows.read_back(tally.account, window)
+        self._save_account(tally, known, window)
+        return tally.pulled(window, error)
+
+    def time(self) -> datetime:
+        """Return the provider's time.
+
+        Raises:
+            ProviderUnavailable: it is away, or does not say.
+            ProviderRefused: the key is wrong.
+        """
         self.provider.account()
         now = self.provider.now()
         if now is None:
             raise ProviderUnavailable("The provider answered without its time: a Date header was expected.")
         return now
 
-    def _account(self, known: Account, now: datetime) -> Pulled:
+    def _account(self, known: Account, now: datetime, progress: Pulling) -> Pulled:
         """Return what was read of one account; a page that fails makes it incomplete."""
-        livemode = self.provider.livemode()
-        known = replace(known, livemode=known.livemode if livemode is None else livemode)
+        self.provider.begin(known.account)
+        known = self._in_mode(known)
         window = windows.created(known, now=now, pull=self.settings.pull)
-        cursors = mirror.cursors(self.database, known.account)
-        tally = _Tally(known, cursors)
+        tally = _Tally(known, mirror.cursors(self.database, known.account), progress)
+        self.say(tally.progress)
         error = self._read(tally, window)
-        # A row that could not be read must be met again; a dry run leaves what it read to the wet one.
-        mirror.save_account(
-            self.database, self.lease(), known if tally.rejects or self.dry else tally.account
-        )
+        self._save_account(tally, known, window)
         if error is None and not self.dry:
             self._keep(known.account, tally)
-        reading = AccountReading(
-            known.account,
-            window.from_at,
-            window.to_at,
-            complete=error is None,
-            pages=tally.pages,
-            refunds=tally.refunds,
-            changed=tally.changed,
-            error=error,
-        )
-        return Pulled(tally.account, reading, tuple(tally.rejects))
+        return tally.pulled(window, error)
+
+    def _in_mode(self, known: Account) -> Account:
+        """Return an account with the mode that the key shows."""
+        livemode = self.provider.livemode()
+        return replace(known, livemode=known.livemode if livemode is None else livemode)
 
     def _read(self, tally: "_Tally", window: Window) -> str | None:
         """Read what is new, then a slice of what is old, then what events name; return what broke off."""
         name, pull = tally.account.account, self.settings.pull
         try:
-            self._take_hints(tally, tally.cursors.events_at or window.from_at)
-            self._take_pages(tally, window)
+            self._take_hints(tally, tally.cursors.events_at or window.from_at, now=window.to_at)
+            self._take_window(tally, window, now=window.to_at)
             tally.account = windows.read(tally.account, window)
             again = windows.relisted(tally.cursors.relist_at, fresh=window, pull=pull)
             if again is not None:
-                self._take_pages(tally, again)
+                self._take(tally, windows.parts(again) if tally.pages > MANY_PAGES else (again,))
             self._follow_hints(tally)
         except ProviderUnavailable as away:  # A page broke off.
             return str(away)
@@ -130,33 +159,125 @@ class Pull:
         tally.cursors = Cursors(relist_at, window.to_at - pull.overlap)
         return None
 
-    def _take_hints(self, tally: "_Tally", since: datetime) -> None:
+    def _take_hints(self, tally: "_Tally", since: datetime, *, now: datetime) -> None:
         """Note what happened to refunds since then, and what could not be looked at last time."""
         name = tally.account.account
-        for hint in (*self.provider.refund_events(name, since), *mirror.hints(self.database, name)):
-            if hint.refund_id not in tally.hints or hint.request_key is not None:
-                tally.hints[hint.refund_id] = hint
+        parts = windows.parts(Window(min(max(since, now - EVENTS_KEPT), now), now))
+        ends = [*(part.to_at for part in parts[:-1]), None]  # What happens meanwhile is heard of as well.
+        readings = [
+            partial(_whole, partial(self.provider.refund_events, name, part.from_at, end))
+            for part, end in zip(parts, ends, strict=True)
+        ]
+        with closing(together.read(readings, readers=READERS)) as batches:
+            for batch in batches:
+                for _, events in batch:
+                    tally.note(events)
+        tally.listed = set(tally.hints)
+        for hint in mirror.hints(self.database, name):
+            tally.listed.discard(hint.refund_id)
+            tally.note((hint,))
 
-    def _take_pages(self, tally: "_Tally", window: Window) -> None:
-        """Save each page as it comes."""
-        for page in self.provider.refunds(tally.account.account, window.from_at, window.to_at):
-            tally.pages += 1
-            tally.rejects += page.rejects
-            self._save(tally, page.refunds)
+    def _take_window(self, tally: "_Tally", window: Window, *, now: datetime) -> None:
+        """Save what was created in a window, but for the slices that an earlier run read to their end.
+
+        What changed in such a slice since is not missed: it was read a whole overlap after it had ended, so
+        that nothing of it shows up later, and what happens to its refunds is told by events. Those are heard
+        of from before the slice was read, because their cursor moves with a complete reading only; and the
+        re-list comes by within a day.
+        """
+        name, overlap = tally.account.account, self.settings.pull.overlap
+        known = slices.read(self.database, name)
+        done = windows.settled(known, window, now=now, overlap=overlap)
+        self._pass_over(tally, done)
+        parts = windows.parts(window, done)
+        tally.progress = replace(tally.progress, slices=len(done) + len(parts), slices_read=len(done))
+        tally.sliced = bool(known)
+        self._take(tally, parts, now=now)
+        tally.whole = True
+
+    def _pass_over(self, tally: "_Tally", done: Sequence[Slice]) -> None:
+        """Leave out the hints that slices read earlier have answered: their events were older than these."""
+        overlap = self.settings.pull.overlap
+        old = [
+            name
+            for name in tally.listed
+            if any(tally.hints[name].created_at + overlap <= each.read_at for each in done)
+        ]
+        for name, (made, key) in slices.mirrored(self.database, tally.account.account, old).items():
+            hint = tally.hints[name]
+            if (key is not None or hint.request_key is None) and any(
+                each.from_at <= made <= each.to_at and hint.created_at + overlap <= each.read_at
+                for each in done
+            ):
+                tally.seen.add(name)
+
+    def _take(self, tally: "_Tally", parts: Sequence[Window], *, now: datetime | None = None) -> None:
+        """Save each page as it comes; now: write down which parts were read to their end, as of then."""
+        name, overlap = tally.account.account, self.settings.pull.overlap
+        readings: list[Callable[[], Iterator[Page]]] = [
+            partial(self.provider.refunds, name, part.from_at, part.to_at) for part in parts
+        ]
+        left, flawed = set(range(len(parts))), set[int]()
+        with closing(together.read(readings, readers=READERS)) as batches:
+            for batch in batches:
+                self._save(tally, [refund for _, page in batch for refund in page.refunds])
+                tally.rejects += [reject for _, page in batch for reject in page.rejects]
+                ended = {number for number, page in batch if page.last}
+                flawed |= {number for number, page in batch if page.rejects}  # These must be met again.
+                left -= ended
+                tally.turn(len(batch), 0 if now is None else len(ended))
+                if now is not None:
+                    read = [Slice(parts[each].from_at, parts[each].to_at, now) for each in ended - flawed]
+                    self._keep_slices(tally, [each for each in read if each.to_at + overlap <= now])
+                self.say(tally.progress)
+        if left:
+            raise ProviderUnavailable(
+                f"The refunds of {name or 'the platform'} broke off: no page said that it is the last."
+            )
+
+    def _keep_slices(self, tally: "_Tally", read: Sequence[Slice]) -> None:
+        """Write down that slices need not be read again, once their pages are saved."""
+        if read and not self.dry:
+            tally.sliced = True
+            slices.save(self.database, self.lease(), tally.account.account, read)
 
     def _follow_hints(self, tally: "_Tally") -> None:
-        """Retrieve the refunds that events name and no page held; one that is not shown yet waits."""
-        for name in [each for each in tally.hints if each not in tally.seen][:RETRIEVALS]:
-            refund = self.provider.retrieve(name, tally.account.account)
-            if refund is not None:
-                self._save(tally, (refund,))
+        """Retrieve the refunds that events name and no page held; one that is not shown yet waits.
 
-    def _save(self, tally: "_Tally", refunds: Iterable[Refund]) -> None:
+        So does one that cannot be read: it is met again by its hint, and keeps no window open.
+        """
+        name = tally.account.account
+        flawed = {reject.id for reject in tally.rejects}
+        ids = [each for each in tally.hints if each not in tally.seen and each not in flawed][:RETRIEVALS]
+        readings = [partial(_one, partial(self.provider.retrieve, each, name)) for each in ids]
+        with closing(together.read(readings, readers=max(1, min(READERS, len(ids) // EACH)))) as batches:
+            for batch in batches:
+                found = [each for _, each in batch]
+                tally.unread += [each for each in found if isinstance(each, Reject)]
+                self._save(tally, [each for each in found if isinstance(each, Refund)])
+
+    def _save(self, tally: "_Tally", refunds: Sequence[Refund]) -> None:
         """Save refunds in the mirror, with the keys of the requests that made them where an event told."""
         told = [_with_key(refund, tally.hints.get(refund.id)) for refund in refunds]
         tally.seen.update(refund.id for refund in told if refund.id in tally.hints)
         tally.refunds += len(told)
-        tally.changed += mirror.save_page(self.database, self.lease(), told)
+        if told:
+            tally.changed += mirror.save_page(self.database, self.lease(), told)
+
+    def _save_account(self, tally: "_Tally", known: Account, window: Window) -> None:
+        """Write down what is known of an account, and forget the slices of a window that is behind it."""
+        # A row that could not be read must be met again; a dry run leaves what it read to the wet one.
+        moves = tally.whole and not tally.rejects and not self.dry
+        name = known.account
+        mirror.save_account(self.database, self.lease(), tally.account if moves else known)
+        if moves and tally.sliced:
+            slices.forget(
+                self.database,
+                self.lease(),
+                name,
+                within=(window.from_at, window.to_at),
+                read_before=window.to_at - windows.KEPT,
+            )
 
     def _keep(self, name: AccountId, tally: "_Tally") -> None:
         """Write down how far the other readings came, and what must be looked at again."""
@@ -169,25 +290,69 @@ class Pull:
 class _Tally:
     """What has come of one account so far.
 
-    hints: what events said of a refund, by id. seen: of those, the ones read since.
+    rejects: on pages; unread: among what hints named. hints: what events said of a refund, by id. listed:
+    those that the provider told of now. seen: those that need not be looked at any more. whole: the window
+    was read to its end. sliced: parts of it are written down.
     """
 
     account: Account
     cursors: Cursors
+    progress: Pulling
     pages: int = 0
     refunds: int = 0
     changed: int = 0
+    whole: bool = False
+    sliced: bool = False
     rejects: list[Reject] = field(default_factory=list)
+    unread: list[Reject] = field(default_factory=list)
     hints: dict[RefundId, RefundEvent] = field(default_factory=dict)
+    listed: set[RefundId] = field(default_factory=set)
     seen: set[RefundId] = field(default_factory=set)
+
+    def note(self, events: Iterable[RefundEvent]) -> None:
+        """Keep the latest time that is told of each refund, and the key that only its creation tells."""
+        for event in events:
+            known = self.hints.get(event.refund_id, event)
+            self.hints[event.refund_id] = RefundEvent(
+                event.refund_id,
+                event.request_key or known.request_key,
+                max(event.created_at, known.created_at),
+            )
+
+    def turn(self, pages: int, slices_read: int) -> None:
+        """Count pages that were saved, and slices that they ended."""
+        self.pages += pages
+        done = self.progress.slices_read + slices_read
+        self.progress = replace(self.progress, pages=self.pages, refunds=self.refunds, slices_read=done)
+
+    def pulled(self, window: Window, error: str | None) -> Pulled:
+        """Return what came of it; error: what broke off."""
+        reading = AccountReading(
+            self.account.account,
+            window.from_at,
+            window.to_at,
+            complete=error is None,
+            pages=self.pages,
+            refunds=self.refunds,
+            changed=self.changed,
+            error=error,
+        )
+        return Pulled(self.account, reading, (*self.rejects, *self.unread))
 
 
 def _unread(account: Account, at: datetime, error: str) -> Pulled:
     """Return that nothing was read of an account."""
-    nothing = AccountReading(
-        account.account, at, at, complete=False, pages=0, refunds=0, changed=0, error=error
-    )
-    return Pulled(account, nothing)
+    return _Tally(account, Cursors(), Pulling(account.account, 1, 1)).pulled(Window(at, at), error)
+
+
+def _whole(events: Callable[[], Iterable[RefundEvent]]) -> Iterator[tuple[RefundEvent, ...]]:
+    """Yield a part's events in one."""
+    yield tuple(events())
+
+
+def _one(retrieve: Callable[[], Refund | Reject | None]) -> Iterator[Refund | Reject | None]:
+    """Yield one refund."""
+    yield retrieve()
 
 
 def _with_key(refund: Refund, hint: RefundEvent | None) -> Refund:

@@ -155,8 +155,8 @@ def test_a_second_run_finds_the_lease_held_and_writes_nothing(town: Town) -> Non
 def test_a_run_that_lost_its_lease_saves_nothing(town: Town) -> None:
     twice(town, "1")
 
-    def steal(sentence: str) -> None:
-        if sentence.startswith("Comparing"):
+    def steal(said: object) -> None:
+        if str(said).startswith("Comparing"):
             later = town.now + timedelta(minutes=6)
             leases.take(town.database, HOUR, "another", now=later, duration=timedelta(minutes=5))
 
@@ -176,7 +176,7 @@ def test_a_long_run_renews_its_lease(town: Town) -> None:
 
 
 def test_the_lease_is_given_back_after_success_and_after_failure(town: Town) -> None:
-    town.street.fault("GET /v1/account", "drop_before")
+    town.street.fault("GET /v1/account", "drop_before", times=2)
     with pytest.raises(ProviderUnavailable):
         town.run()
     town.run()
@@ -254,8 +254,8 @@ def test_a_case_that_a_person_moved_during_the_run_is_planned_again_alone(town: 
     town.pass_time(minutes=1)
     (case,) = [each for each in town.waiting() if each.subject == f"intent:{intent.key}"]
 
-    def click(sentence: str) -> None:
-        if sentence.startswith("Comparing"):
+    def click(said: object) -> None:
+        if str(said).startswith("Comparing"):
             change = moves.acknowledge(case, actor=ANA, reason="on it", now=town.now, action_id="click")
             assert isinstance(change, Change)
             book.move(town.database, change)
@@ -272,28 +272,14 @@ def test_a_heal_that_no_longer_fits_leaves_its_intent_in_flight(town: Town) -> N
     intent = town.intend("1", status=IntentStatus.PENDING_UNKNOWN)
     town.pay(intent)
 
-    def change_mind(sentence: str) -> None:
-        if sentence.startswith("Comparing"):
+    def change_mind(said: object) -> None:
+        if str(said).startswith("Comparing"):
             town.record(intent, status=IntentStatus.CANCELLED)
 
     report = town.run(progress=change_mind)
 
     assert (report.heals, len(report.not_healed)) == ((), 1)
     assert kinds(town.run()) == ["opened status_mismatch"]
-
-
-def test_intents_older_than_what_was_read_are_judged_once_the_first_window_is_long_enough(town: Town) -> None:
-    at = FRIDAY - timedelta(days=60)
-    town.intend("1", created_at=at, updated_at=at, first_sent_at=at, paid=False)
-    before = town.run()
-    town.settings = replace(town.settings, pull=replace(town.settings.pull, first_window=timedelta(days=90)))
-    after = town.run()
-
-    assert (before.complete, kinds(before)) == (False, [])
-    (alarm,) = before.notices
-    assert "a longer first_window_days makes the next run read back" in alarm.message.text
-    assert (after.complete, kinds(after)) == (True, ["opened missing"])
-    assert town.run().run.accounts[0].from_at > FRIDAY - timedelta(days=1)
 
 
 def test_a_case_that_people_moved_is_seen_again_when_the_run_dies_before_planning_it_anew(

@@ -71,8 +71,11 @@ class Memory(Provider):
         if self.broken:
             raise ProviderUnavailable("page 2 broke off")
 
-    def refund_events(self, account: AccountId, since: datetime) -> Iterator[RefundEvent]:
-        return iter([event for event in self.changed if event.created_at >= since])
+    def refund_events(
+        self, account: AccountId, since: datetime, until: datetime | None = None
+    ) -> Iterator[RefundEvent]:
+        held = [event for event in self.changed if event.created_at >= since]
+        return iter([event for event in held if until is None or event.created_at <= until])
 
     def retrieve(self, refund_id: RefundId, account: AccountId) -> Refund | None:
         return self.held.get(refund_id)

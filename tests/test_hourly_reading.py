@@ -60,7 +60,7 @@ def test_a_list_that_breaks_off_on_page_3_clears_nothing_and_invents_nothing(sho
     unseen = town.intend("unseen")
     town.pass_time(minutes=30)
     town.mend(extra.id)  # Would clear the duplicate.
-    town.street.fault("GET /v1/refunds", "drop_page", page=3)
+    town.street.fault("GET /v1/refunds", "drop_page", times=2, page=3)
     broken = town.run()
 
     assert kinds(opened) == ["opened duplicate", "opened missing"]
@@ -78,7 +78,7 @@ def test_what_an_incomplete_run_kept_back_is_told_by_the_next_complete_one(town:
     town.run()
     town.intend("stuck", status=IntentStatus.PENDING_UNKNOWN)
     town.pass_time(hours=1)
-    town.street.fault("GET /v1/refunds", "drop_before")
+    town.street.fault("GET /v1/refunds", "drop_before", times=2)
     broken = town.run()
     town.pass_time(minutes=10)
     whole = town.run()
@@ -94,7 +94,7 @@ def test_an_outage_is_one_alarm_and_no_movement(town: Town) -> None:
     twice(town, "1")
     first = town.run()
     town.pass_time(hours=1)
-    town.street.fault("GET /v1/account", "drop_before", times=2)
+    town.street.fault("GET /v1/account", "drop_before", times=4)
     broken = [town.run(), town.run()]
 
     assert [report.run.as_of for report in broken] == [first.run.as_of] * 2
@@ -104,7 +104,7 @@ def test_an_outage_is_one_alarm_and_no_movement(town: Town) -> None:
 
 
 def test_an_outage_before_the_first_run_is_an_error(town: Town) -> None:
-    town.street.fault("GET /v1/account", "drop_before")
+    town.street.fault("GET /v1/account", "drop_before", times=2)
     with pytest.raises(ProviderUnavailable):
         town.run()
 
@@ -160,7 +160,7 @@ def test_intents_of_an_account_that_nobody_reads_are_not_judged(town: Town) -> N
 class Deaf(Provider):
     """A provider whose events nobody hears."""
 
-    def refund_events(self, account: AccountId, since: object) -> object:  # type: ignore[override]
+    def refund_events(self, account: AccountId, since: object, until: object = None) -> object:  # type: ignore[override]
         return iter(())
 
 

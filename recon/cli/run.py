@@ -2,15 +2,13 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recon.cli import exits
+from recon.cli import exits, progress
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
@@ -18,8 +16,6 @@ from recon.model.records.results import Healable
 from recon.model.records.runs import AccountReading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from recon.hourly import RunReport
     from recon.model.settings import Settings
 
@@ -78,7 +74,7 @@ def run(
     settings = config.load()
     with Database.open(settings.database_url.reveal()) as database:
         migrations.check(database)
-        with _progress() as say:
+        with progress.shown() as say:
             report = hourly.run(
                 database,
                 Provider(settings.provider),
@@ -197,22 +193,6 @@ def _time(text: str) -> datetime:
             f"found {text[:40]!r}."
         )
     return time.astimezone(UTC)
-
-
-@contextmanager
-def _progress() -> "Iterator[Callable[[str], None] | None]":
-    """Show on a terminal what the run is doing; say nothing to a log."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from recon.cli import run_table
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with console.status("Taking the lease") as status:
-        yield lambda sentence: status.update(Text(run_table.harmless(sentence)))
 
 
 def _print(report: "RunReport", format_: Format, settings: "Settings", *, delivers: bool) -> None:

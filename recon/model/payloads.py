@@ -14,9 +14,12 @@ from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, IntentKey, RefundId
 
-_LATEST_SECONDS = 253_402_300_799  # The end of the year 9999: what a datetime holds.
-# Refunds that the provider makes by itself, by their reason or by what they are in its ledger.
-# Sources: https://docs.stripe.com/api/refunds/object, https://docs.stripe.com/reports/balance-transaction-types
+LATEST_SECONDS = 253_402_300_799  # The end of the year 9999: what a datetime holds.
+# Refunds that the provider makes by itself, by their reason or by what they are in its ledger: a partial
+# capture's reversal has the type refund there, and this category. Since 2025-03-31 the provider makes neither
+# any more, so that they are old, or of an account that captures with an older version of the API.
+# Sources: https://docs.stripe.com/api/refunds/object, https://docs.stripe.com/reports/balance-transaction-types,
+# https://docs.stripe.com/changelog/basil/2025-03-31/remove-refund-from-partial-capture-and-payment-cancellation-flow
 _SYSTEM_REASONS = frozenset({"expired_uncaptured_charge"})
 _SYSTEM_ENTRIES = frozenset({"partial_capture_reversal"})
 
@@ -89,7 +92,7 @@ def _is_system(found: Mapping[str, Any]) -> bool:
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LATEST_SECONDS
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LATEST_SECONDS
 
 
 def _text(value: object) -> str | None:

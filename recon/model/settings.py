@@ -44,7 +44,8 @@ class ProviderSettings:
     """How the provider is reached.
 
     base_url: None is the provider's own. accounts: connected accounts beside the platform's own "".
-    metadata_key: the metadata field that carries the intent key.
+    metadata_key: the metadata field that carries the intent key. requests_per_second: to one endpoint.
+    retry_limit, retry_seconds: how often one account is asked again in one run, and waited for in all.
     """
 
     api_key: Secret = Secret("")
@@ -55,6 +56,9 @@ class ProviderSettings:
     read_timeout_seconds: float = 30.0
     page_size: int = 100
     page_limit: int = 10_000
+    requests_per_second: float = 20.0
+    retry_limit: int = 40
+    retry_seconds: float = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +309,12 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
             "page_limit": ("page_limit", readers.count(1, 1_000_000)),
         },
     ),
+            "requests_per_second": (
+                "requests_per_second",
+                readers.number(0.1, 1000, "a number of requests"),
+            ),
+            "retry_limit": ("retry_limit", readers.count(0, 10_000)),
+            "retry_seconds": ("retry_seconds", readers.number(0, 3600, "a number of seconds")),
     "pull": (
         "pull",
         {

@@ -3,14 +3,20 @@
 Times are the provider's. Never reads anything.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from recon.model.records.results import Coverage, Reading
-from recon.model.records.runs import Account
+from recon.model.records.runs import Account, Slice
 from recon.model.records.words import AccountId
 from recon.model.settings import PullSettings
+
+SLICES = 48  # Of one window: more would not be read sooner, and each costs a request where it holds nothing.
+SHORTEST = timedelta(hours=1)  # Of a slice: an ordinary hour is one, and asks as little as it can.
+KEPT = timedelta(days=1)  # A slice that was read is good for that long; the re-list goes round as often.
+_SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,42 @@ def created(account: Account, *, now: datetime, pull: PullSettings) -> Window:
     if account.watermark_at is None or account.covered_from is None or first < account.covered_from:
         return Window(first, now)
     return Window(min(account.watermark_at, now) - pull.overlap, now)
+
+
+def settled(
+    slices: Iterable[Slice], window: Window, *, now: datetime, overlap: timedelta
+) -> tuple[Slice, ...]:
+    """Return those of the slices read before that need not be read again for this window.
+
+    Such a slice had ended by an overlap when it was read, so that nothing of it shows up later; it was read
+    not long ago, and by the provider's present clock.
+    """
+    return tuple(
+        each
+        for each in slices
+        if each.to_at + overlap <= each.read_at
+        and now - KEPT < each.read_at <= now
+        and each.from_at <= window.to_at
+        and window.from_at <= each.to_at
+    )
+
+
+def parts(window: Window, done: Iterable[Slice] = ()) -> tuple[Window, ...]:
+    """Return the window without what is done, cut into parts that can be read side by side, oldest first.
+
+    In whole seconds, as the provider counts, both ends included: each second that is not done is in one part.
+    At most SLICES, and one more for each slice that is done; none shorter than SHORTEST unless it is all that
+    is left between two of these.
+    """
+    low, high = _seconds(window.from_at), _seconds(window.to_at)
+    length = max(SHORTEST // _SECOND, -(-(high - low + 1) // SLICES))
+    found = []
+    for first, last in _gaps(low, high, done):
+        seconds = last - first + 1
+        number = max(1, seconds // length)
+        edges = [first + seconds * each // number for each in range(number + 1)]
+        found += [Window(_at(start), _at(end - 1)) for start, end in pairwise(edges)]
+    return tuple(found)
 
 
 def relisted(cursor: datetime | None, *, fresh: Window, pull: PullSettings) -> Window | None:
@@ -56,6 +98,17 @@ def read(account: Account, window: Window) -> Account:
     return Account(account.account, account.livemode, covered_from, window.to_at)
 
 
+def read_back(account: Account, window: Window) -> Account:
+    """Return what is known of an account of which this older window was read to the end.
+
+    Where it does not reach what is covered, a gap remains, and coverage stays as it is.
+    """
+    known, end = account.covered_from, account.watermark_at
+    if known is None or end is None or not window.from_at < known <= window.to_at + _SECOND:
+        return account
+    return replace(account, covered_from=window.from_at)
+
+
 def coverage(
     accounts: Mapping[AccountId, Account], complete: Iterable[AccountId], named: Iterable[AccountId]
 ) -> Coverage:
@@ -71,3 +124,23 @@ def coverage(
     return Coverage(
         refunds=refunds | {each: Reading(complete=False) for each in named if each not in refunds}
     )
+
+
+def _gaps(low: int, high: int, done: Iterable[Slice]) -> Iterator[tuple[int, int]]:
+    """Yield first and last second of what lies between what is done."""
+    for first, last in sorted((_seconds(each.from_at), _seconds(each.to_at)) for each in done):
+        if first > high:
+            break
+        if low < first:
+            yield low, first - 1
+        low = max(low, last + 1)
+    if low <= high:
+        yield low, high
+
+
+def _seconds(at: datetime) -> int:
+    return int(at.timestamp() // 1)
+
+
+def _at(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -5,7 +5,7 @@ POST /_sandbox/payments      {"id", "amount", "currency", "account"?, "charge"?,
 POST /_sandbox/faults        {"on", "fault", "times"?, "after_s"?, "match"?, "page"? of drop_page}
 POST /_sandbox/clock         {"advance_s"} or {"now"}
 POST /_sandbox/refunds       {"payment", "amount"?, "reason"?, "metadata"?, "account"?, "status"?,
-                              "created_at"?}
+                              "created_at"?, "category"? that the ledger has it under}
 POST /_sandbox/refunds/{id}  {"status", "failure_reason"?}
 POST /_sandbox/slack         {"rate_limit"?, "names_anywhere"?, "open"?, "channels"?, "users"?, "usergroups"?,
                               "scopes"? of the bot's token, as texts}
@@ -123,6 +123,7 @@ def _add_refund(world: World, sent: Mapping[str, Any]) -> object:
         reason=_optional(sent, "reason"),
         metadata=dict(metadata),
         status=None if sent.get("status") is None else _status(sent, "status", ""),
+        category=_optional(sent, "category") or "refund",
     )
     moment = _moment(sent, "created_at", world.clock.now())
     return objects.refund(world.provider.refund(payment, wish, origin=Origin(), now=moment))

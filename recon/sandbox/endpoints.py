@@ -32,7 +32,7 @@ _CREATE = (
 )
 _PAGING = ("created", "ending_before", "expand", "limit", "starting_after")
 _REFUND_PATHS = re.compile(
-    r"charge(\.(refunds|payment_intent))?|payment_intent(\.latest_charge(\.refunds)?)?"
+    r"charge(\.(refunds|payment_intent))?|payment_intent(\.latest_charge(\.refunds)?)?|balance_transaction"
 )
 _CHARGE_PATHS = re.compile(r"refunds|payment_intent")
 _INTENT_PATHS = re.compile(r"latest_charge(\.(refunds|payment_intent))?")

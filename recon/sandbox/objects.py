@@ -68,6 +68,27 @@ def refund(item: Refund) -> dict[str, Any]:
     return shown
 
 
+def balance_transaction(item: Refund) -> dict[str, Any]:
+    """What the ledger says of a refund: what made it is in `reporting_category` alone."""
+    return {
+        "id": f"txn_{item.id.partition('_')[2]}",
+        "object": "balance_transaction",
+        "amount": -item.amount_minor,
+        "available_on": item.created,
+        "created": item.created,
+        "currency": item.payment.currency,
+        "description": None,
+        "exchange_rate": None,
+        "fee": 0,
+        "fee_details": [],
+        "net": -item.amount_minor,
+        "reporting_category": item.category,
+        "source": item.id,
+        "status": "available",
+        "type": "refund",
+    }
+
+
 def charge(item: Payment, *, live: bool = False) -> dict[str, Any]:
     """A captured charge; its refunds come only when expanded."""
     return {
@@ -173,7 +194,7 @@ def listing(url: str, data: Iterable[dict[str, Any]], *, more: bool) -> dict[str
 
 
 def expanded_refund(item: Refund, wanted: Iterable[str], *, live: bool) -> dict[str, Any]:
-    """A refund with its charge or PaymentIntent in place of the id, where asked for."""
+    """A refund with its charge, PaymentIntent or balance transaction in place of the id, where asked for."""
     shown = refund(item)
     for path in wanted:
         head, _, rest = path.partition(".")
@@ -183,6 +204,9 @@ def expanded_refund(item: Refund, wanted: Iterable[str], *, live: bool) -> dict[
         elif head == "payment_intent":
             if item.payment.intent is not None:
                 shown["payment_intent"] = expanded_payment_intent(item.payment, deeper, live=live)
+        elif path == "balance_transaction":
+            if shown["balance_transaction"] is not None:
+                shown["balance_transaction"] = balance_transaction(item)
         else:
             raise not_expandable(path)
     return shown

@@ -51,7 +51,10 @@ class Payment:
 
 @dataclass(slots=True)
 class Refund:
-    """Money going back; `appeared` is False while a late one does not exist for anybody yet."""
+    """Money going back; `appeared` is False while a late one does not exist for anybody yet.
+
+    `category` is the ledger's word for it.
+    """
 
     id: str
     payment: Payment
@@ -63,6 +66,7 @@ class Refund:
     failure_reason: str | None = None
     pending_reason: str | None = None
     appeared: bool = True
+    category: str = "refund"
 
     @property
     def created(self) -> int:
@@ -97,6 +101,7 @@ class Wish:
     metadata: dict[str, str] = field(default_factory=dict)
     status: str | None = None
     appears_after_s: float = 0.0
+    category: str = "refund"
 
 
 @dataclass(slots=True)
@@ -176,6 +181,7 @@ class Provider:
             reason=wish.reason,
             pending_reason="processing" if status == "pending" else None,
             appeared=wish.appears_after_s <= 0,
+            category=wish.category,
         )
         payment.refunds.append(refund)
         if refund.appeared:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from recon.doors.stripe.provider import READ_ATTEMPTS, Identity, Page, Provider
+from recon.doors.stripe.provider import Identity, Page, Provider
 from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable
 from recon.model.records.provider import Refund
 from recon.model.records.words import AccountId, RefundId
 from recon.model.settings import ProviderSettings, Secret
 from tests.builders import an_intent
 from tests.sandboxes import STRIPE_KEY, Street
-from tests.wires import Act, answers, closes, cuts, drips, hangs, resets, wire
+from tests.wires import Act, answers, closes, wire
 
 KEY = "sk_test_hidden1234"
 PLATFORM = AccountId("")
@@ -22,19 +22,32 @@ FAR_OFF = datetime(2100, 1, 1, tzinfo=UTC)
 EMPTY = json.dumps({"object": "list", "data": [], "has_more": False})
 
 
+class Time:
+    """A clock that moves only while somebody sleeps."""
+
+    def __init__(self, pauses: list[float]) -> None:
+        self.pauses = pauses
+        self.now = 0.0
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(round(seconds, 6))
+        self.now += seconds
+
+
 def provider(url: str, *, key: str = KEY, pauses: list[float] | None = None, **settings: Any) -> Provider:  # noqa: ANN401 - any field of ProviderSettings
-    taken = ProviderSettings(api_key=Secret(key), base_url=url, **settings)
-    kept = pauses if pauses is not None else []
-    return Provider(taken, sleep=kept.append)
+    fast = {"requests_per_second": 1000.0} | settings
+    time = Time(pauses if pauses is not None else [])
+    taken = ProviderSettings(api_key=Secret(key), base_url=url, **fast)
+    return Provider(taken, sleep=time.sleep, clock=lambda: time.now)
 
 
 def all_refunds(pages: list[Page]) -> list[Refund]:
     return [refund for page in pages for refund in page.refunds]
 
 
-def error_of(url: str, *, key: str = KEY, **settings: Any) -> Exception:  # noqa: ANN401 - as above
+def error_of(url: str, *, key: str = KEY, pauses: list[float] | None = None, **settings: Any) -> Exception:  # noqa: ANN401 - as above
     with pytest.raises((ProviderUnavailable, ProviderRefused)) as caught:
-        list(provider(url, key=key, **settings).refunds(PLATFORM, LONG_AGO, FAR_OFF))
+        list(provider(url, key=key, pauses=pauses, **settings).refunds(PLATFORM, LONG_AGO, FAR_OFF))
     return caught.value
 
 
@@ -135,7 +148,7 @@ def test_an_account_is_read_by_its_own_name(sandbox: Street) -> None:
 
 def test_a_page_that_breaks_off_says_which_of_which_account_and_keeps_those_before(sandbox: Street) -> None:
     stock(sandbox, 5)
-    sandbox.fault("GET /v1/refunds", "drop_page", page=3)
+    sandbox.fault("GET /v1/refunds", "drop_page", times=2, page=3)
     pages = provider(sandbox.url, page_size=2).refunds(PLATFORM, LONG_AGO, FAR_OFF)
     kept = [next(pages), next(pages)]
 
@@ -185,7 +198,8 @@ def test_a_malformed_object_is_a_reject_beside_the_good_ones() -> None:
     ],
 )
 def test_what_the_provider_made_by_itself_is_system(fields: dict[str, object], system: bool) -> None:  # noqa: FBT001
-    row = {"id": "re_1", "amount": 1, "currency": "USD", "created": 1, "charge": {"id": "ch_1"}, **fields}
+    row = {"id": "re_1", "amount": 1, "currency": "USD", "charge": {"id": "ch_1"}, **fields}
+    row["created"] = int(LONG_AGO.timestamp())
     with wire(answers("200 OK", json.dumps({"data": [row], "has_more": False}))) as served:
         (page,) = provider(served.url).refunds(PLATFORM, LONG_AGO, FAR_OFF)
 
@@ -193,85 +207,29 @@ def test_what_the_provider_made_by_itself_is_system(fields: dict[str, object], s
     assert (refund.system, refund.charge, refund.currency) == (system, "ch_1", "usd")
 
 
-def test_a_read_is_tried_again_after_a_rate_limit_and_after_a_500(sandbox: Street) -> None:
-    stock(sandbox, 1)
-    sandbox.fault("GET /v1/refunds", "429")
-    sandbox.fault("GET /v1/refunds", "500_before")
-    pauses: list[float] = []
+def test_a_partial_capture_s_reversal_is_known_by_its_entry_in_the_ledger(sandbox: Street) -> None:
+    sandbox.payment("pi_1", 5000)
+    sandbox.control("refunds", payment="pi_1", amount=1000)
+    reversal = sandbox.control("refunds", payment="pi_1", amount=500, category="partial_capture_reversal")
+    asked = provider(sandbox.url)
 
-    pages = list(provider(sandbox.url, pauses=pauses).refunds(PLATFORM, LONG_AGO, FAR_OFF))
+    (page,) = asked.refunds(PLATFORM, LONG_AGO, FAR_OFF)
+    alone = asked.retrieve(reversal["id"], PLATFORM)
 
-    assert len(all_refunds(pages)) == 1
-    assert pauses == [0.5, 1.0]
-
-
-def test_the_pause_is_what_the_provider_asks_for_within_a_limit() -> None:
-    pauses: list[float] = []
-    limited = [
-        answers("429 Slow", '{"error": {}}', f"Retry-After: {after}") for after in ("7", "9999", "soon")
-    ]
-    with wire(*limited, answers("200 OK", EMPTY)) as served:
-        list(provider(served.url, pauses=pauses).refunds(PLATFORM, LONG_AGO, FAR_OFF))
-
-    assert pauses == [7.0, 30.0, 2.0]
+    assert [(refund.amount_minor, refund.system) for refund in page.refunds] == [(500, True), (1000, False)]
+    assert isinstance(alone, Refund)
+    assert alone.system
 
 
-def test_the_budget_of_tries_is_small(sandbox: Street) -> None:
-    sandbox.fault("GET /v1/refunds", "500_before", times=99)
-    pauses: list[float] = []
+def test_a_key_that_may_not_see_the_ledger_reads_refunds_without_it() -> None:
+    forbidden = answers("403 Forbidden", json.dumps({"error": {"message": "rak_balance_transaction_read"}}))
+    with wire(forbidden, answers("200 OK", EMPTY)) as served:
+        asked = provider(served.url)
+        pages = [page for _ in range(2) for page in asked.refunds(PLATFORM, LONG_AGO, FAR_OFF)]
+        sent = [b"expand" in request for request in served.requests]
 
-    with pytest.raises(
-        ProviderUnavailable, match=r"page 1 .* broke off: the provider answered 500, request req_"
-    ):
-        list(provider(sandbox.url, pauses=pauses).refunds(PLATFORM, LONG_AGO, FAR_OFF))
-
-    assert len(sandbox.requests("GET", "/v1/refunds")) == READ_ATTEMPTS
-    assert pauses == [0.5, 1.0, 2.0]
-
-
-@pytest.mark.parametrize(
-    "act,said",
-    [
-        (closes, "did not answer"),
-        (resets, "did not answer"),
-        (hangs, "did not answer"),
-        (cuts('{"data": ['), "did not answer (broke off)"),
-        (drips(EMPTY, pause_seconds=0.2), "did not answer (timed out)"),
-        (answers("200 OK", "<h1>hello</h1>"), "the answer (200) is not the provider's"),
-        (answers("200 OK", "[1]"), "expected an object"),
-        (answers("200 OK", '"x"'), "expected an object"),
-        (answers("200 OK", "{}"), "expected a list"),
-        (answers("200 OK", '{"data": {}, "has_more": false}'), "expected a list"),
-        (answers("200 OK", '{"data": [], "has_more": true}'), "but not after what"),
-        (answers("200 OK", '{"data": [{"id": 7}], "has_more": true}'), "but not after what"),
-        (answers("200 OK", '{"data": [{"id": "re_1"}], "has_more": true}'), "but not after what"),
-        (answers("403 Forbidden", "<h1>proxy</h1>"), "the answer (403) is not the provider's"),
-        (answers("302 Found", "{}"), "is not the provider's"),
-    ],
-)
-def test_what_is_no_answer_breaks_the_listing_off_at_once(act: Act, said: str) -> None:
-    pauses: list[float] = []
-    with wire(act) as served:
-        error = error_of(served.url, read_timeout_seconds=0.4, connect_timeout_seconds=0.4)
-
-    assert isinstance(error, ProviderUnavailable)
-    assert said in str(error)
-    assert pauses == []
-
-
-def test_nobody_there_is_unavailable() -> None:
-    error = error_of("http://127.0.0.1:9")
-
-    assert isinstance(error, ProviderUnavailable)
-    assert "did not answer (refused)" in str(error)
-
-
-def test_more_pages_than_the_limit_are_incomplete(sandbox: Street) -> None:
-    stock(sandbox, 3)
-
-    error = error_of(sandbox.url, page_size=1, page_limit=2)
-
-    assert "more than 2 pages (provider.page_limit)" in str(error)
+    assert [page.last for page in pages] == [True, True]
+    assert sent == [True, False, False]
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "404 Not Found", "400 Bad Request"])

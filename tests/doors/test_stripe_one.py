@@ -1,10 +1,13 @@
 import pytest
 
 from recon.model.errors import ProviderRefused, ProviderUnavailable
+from recon.model.records.provider import Refund
+from recon.model.records.results import Reject
 from recon.model.records.words import RefundId
 from tests.builders import an_intent
 from tests.doors.test_stripe import PLATFORM, provider
 from tests.sandboxes import Street
+from tests.wires import answers, wire
 
 
 def test_a_refund_is_retrieved_as_it_is_now(sandbox: Street) -> None:
@@ -14,8 +17,21 @@ def test_a_refund_is_retrieved_as_it_is_now(sandbox: Street) -> None:
 
     found = provider(sandbox.url).retrieve(made, PLATFORM)
 
-    assert found is not None
+    assert isinstance(found, Refund)
     assert (found.id, found.status) == (made, "failed")
+
+
+def test_a_refund_that_cannot_be_read_is_the_reject_that_says_why() -> None:
+    with wire(answers("200 OK", '{"id": "re_1", "amount": 1.5, "currency": "usd", "created": 5}')) as served:
+        found = provider(served.url).retrieve(RefundId("re_1"), PLATFORM)
+
+    assert isinstance(found, Reject)
+    assert (found.id, found.reason) == ("re_1", "Its amount is not a whole number of minor units from 0.")
+
+
+def test_an_id_is_never_a_path_of_its_own(sandbox: Street) -> None:
+    assert provider(sandbox.url).retrieve(RefundId("../account?x=1"), PLATFORM) is None
+    assert sandbox.requests("GET", "/v1/account") == []
 
 
 def test_a_refund_that_is_not_there_is_none(sandbox: Street) -> None:

@@ -1,35 +1,29 @@
 """The provider's refunds: listed page by page, retrieved and made one by one; records out, never SDK objects.
 
-Reads are tried again a few times when the provider says "later"; a broken connection ends a listing at once,
-because the next run reads that window again. No call with an effect is tried twice. No error carries the key.
+How often it is asked, and how often again, is in asking.py. No call with an effect is tried twice, no error
+carries the key, and no list is taken for whole because nothing went wrong: its last page must have come.
 """
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from functools import partial
+from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
-import stripe
-from stripe import StripeClient
-
-from recon.doors.stripe.wire import Client, Later, Missing, answered, meaning
+from recon.doors.stripe.asking import Asking, options
+from recon.doors.stripe.wire import Forbidden, Missing, answered
 from recon.model import payloads
-from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable, ReconError
+from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable
+from recon.model.payloads import LATEST_SECONDS
 from recon.model.records.provider import Intent, Refund, RefundEvent
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, RefundId
 from recon.model.settings import ProviderSettings
 
-API_VERSION = (
-    "2026-10-28.endive"  # What stripe-python 16.1 speaks; pinned, so that an upgrade there is a decision.
-)
-READ_ATTEMPTS = 4  # With the pauses below about four seconds: a rate limit passes, an outage does not.
-_FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 30.0  # Whatever Retry-After says: the lease must not wait longer.
+# What the provider's ledger says of a refund. A partial capture's reversal is known by nothing else.
+_TRANSACTION = "balance_transaction"
 _KEY_CHARACTERS = 255  # Source: https://docs.stripe.com/api/idempotent_requests
 _EVENT_TYPES = ("refund.created", "refund.updated", "refund.failed")
 
@@ -59,7 +53,13 @@ class Identity:
 class Provider:
     """The provider as one key sees it, and its connected accounts."""
 
-    def __init__(self, settings: ProviderSettings, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        settings: ProviderSettings,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Open nothing yet.
 
         Raises:
@@ -68,15 +68,8 @@ class Provider:
         if not settings.api_key:
             raise ConfigurationError("STRIPE_API_KEY is not set; expected a key that may read refunds.")
         self._settings = settings
-        self._sleep = sleep
-        self._now: datetime | None = None
-        self._client = StripeClient(
-            settings.api_key.reveal(),
-            stripe_version=API_VERSION,
-            max_network_retries=0,
-            base_addresses={"api": settings.base_url} if settings.base_url else None,
-            http_client=Client(settings),
-        )
+        self._asking = Asking(settings, sleep=sleep, clock=clock)
+        self._plain: set[AccountId] = set()  # Where the key may not see balance transactions.
 
     def livemode(self) -> bool | None:
         """Return whether the key moves real money, as its prefix says; None when it does not say."""
@@ -85,7 +78,11 @@ class Provider:
 
     def now(self) -> datetime | None:
         """Return the provider's time at its latest answer, to the second; None before the first one."""
-        return self._now
+        return self._asking.now
+
+    def begin(self, account: AccountId) -> None:
+        """Be patient with an account anew: a run begins to read it."""
+        self._asking.begin(account)
 
     def account(self, account: AccountId = AccountId("")) -> Identity:
         """Return whose key this is.
@@ -95,19 +92,22 @@ class Provider:
             ProviderUnavailable: no usable answer.
         """
         what = f"account {account}" if account else "the platform's own account"
-        found = self._read(what, lambda: self._client.v1.accounts.retrieve_current(options=_for(account)))
+        found = self._asking.read(what, "/v1/account", account)
         return Identity(str(found.get("id", "")), self.livemode())
 
     def refunds(self, account: AccountId, created_from: datetime, created_to: datetime) -> Iterator[Page]:
         """Yield the pages of all refunds created from created_from to created_to, newest first, as they come.
 
+        The window was read whole only when the page that says it is the last has come.
+
         Raises:
             ProviderUnavailable: a page broke off: the window was not read whole; the pages before it stand.
             ProviderRefused: the key or the account is wrong.
         """
-        window = {"gte": int(created_from.timestamp()), "lte": int(created_to.timestamp())}
-        listing = self._pages("refunds", account, self._client.v1.refunds.list, {"created": window})
-        for number, rows, last in listing:
+        window = int(created_from.timestamp()), int(created_to.timestamp())
+        params = {"created": {"gte": window[0], "lte": window[1]}}
+        for number, rows, last in self._pages("refunds", account, params, f"data.{_TRANSACTION}"):
+            _check_inside(rows, window, f"page {number} of the refunds of {_named(account)}")
             read = [self._refund(row, account, place) for place, row in enumerate(rows, start=1)]
             yield Page(
                 refunds=tuple(item for item in read if isinstance(item, Refund)),
@@ -116,32 +116,40 @@ class Provider:
                 last=last,
             )
 
-    def refund_events(self, account: AccountId, since: datetime) -> Iterator[RefundEvent]:
-        """Yield what happened to refunds since then, newest first; the provider keeps events for 30 days.
+    def refund_events(
+        self, account: AccountId, since: datetime, until: datetime | None = None
+    ) -> Iterator[RefundEvent]:
+        """Yield what happened to refunds from since to until, newest first; None is up to now.
+
+        The provider keeps events for 30 days.
 
         Raises:
             ProviderUnavailable: a page broke off; those yielded before it stand.
             ProviderRefused: the key or the account is wrong.
         """
-        params = {"created": {"gte": int(since.timestamp())}, "types": list(_EVENT_TYPES)}
-        for _, rows, _ in self._pages("events", account, self._client.v1.events.list, params):
+        created = {"gte": int(since.timestamp())}
+        if until is not None:
+            created["lte"] = int(until.timestamp())
+        params = {"created": created, "types": list(_EVENT_TYPES)}
+        for _, rows, _ in self._pages("events", account, params):
             yield from (event for row in rows if (event := payloads.refund_event(row)) is not None)
 
-    def retrieve(self, refund_id: RefundId, account: AccountId) -> Refund | None:
+    def retrieve(self, refund_id: RefundId, account: AccountId) -> Refund | Reject | None:
         """Return the refund as it is now; None where the account has no such refund, or does not show it yet.
+
+        A refund that cannot be read is the reject that says why.
 
         Raises:
             ProviderUnavailable: no usable answer.
             ProviderRefused: the key or the account is wrong.
         """
         what = f"refund {refund_id} of {_named(account)}"
+        path = f"/v1/refunds/{quote(refund_id, safe='')}"
         try:
-            found = self._read(
-                what, lambda: self._client.v1.refunds.retrieve(refund_id, options=_for(account))
-            )
+            found = self._ask(what, path, account, {}, expand=_TRANSACTION)
         except Missing:  # The id is not in this account's books.
             return None
-        return self._readable(found, account, what)
+        return self._refund(found, account, 1)
 
     def create(
         self,
@@ -174,70 +182,53 @@ class Provider:
         if reason is not None:
             params["reason"] = reason
         what = f"the refund of intent {intent.key} at {_named(intent.account)}"
-        options: Any = {**_for(intent.account), "idempotency_key": key, "max_network_retries": 0}
-        create: Callable[..., Any] = self._client.v1.refunds.create
-        answer = answered(self._once(what, lambda: create(params=params, options=options)))
+        told: Any = {**options(intent.account), "idempotency_key": key, "max_network_retries": 0}
+        create: Callable[..., Any] = self._asking.client.v1.refunds.create
+        answer = answered(self._asking.once(what, lambda: create(params=params, options=told).last_response))
         return self._readable(answer, intent.account, what)
 
     def _pages(
-        self, what: str, account: AccountId, listing: Callable[..., Any], params: Mapping[str, Any]
+        self, what: str, account: AccountId, params: Mapping[str, Any], expand: str | None = None
     ) -> Iterator[tuple[int, list[Any], bool]]:
-        cursor: str | None = None
+        """Yield number, rows and whether it is the last, of pages that prove to follow each other."""
+        cursors: list[str] = []
         for number in range(1, self._settings.page_limit + 1):
             asked = {**params, "limit": self._settings.page_size}
-            if cursor is not None:
-                asked["starting_after"] = cursor
+            if cursors:
+                asked["starting_after"] = cursors[-1]
             place = f"page {number} of the {what} of {_named(account)}"
-            found = self._read(place, partial(listing, params=asked, options=_for(account)))
-            rows, more = found.get("data"), found.get("has_more", False)
-            if not isinstance(rows, list) or not isinstance(more, bool):
+            found = self._ask(place, f"/v1/{what}", account, asked, expand=expand)
+            rows, more = found.get("data"), found.get("has_more")
+            if (
+                found.get("object", "list") != "list"
+                or not isinstance(rows, list)
+                or not isinstance(more, bool)
+            ):
                 raise ProviderUnavailable(f"{place} broke off: expected a list, found something else.")
+            latest = rows[-1].get("id") if rows and isinstance(rows[-1], dict) else None
+            if more and not isinstance(latest, str):
+                raise ProviderUnavailable(f"{place} broke off: more is said to follow, but not after what.")
+            if latest in cursors:  # Whoever stands between answered with a page that he had kept.
+                raise ProviderUnavailable(f"{place} broke off: it ends as an earlier page did.")
             yield number, rows, not more
             if not more:
                 return
-            latest = rows[-1].get("id") if rows and isinstance(rows[-1], dict) else None
-            if not isinstance(latest, str) or latest == cursor:
-                raise ProviderUnavailable(f"{place} broke off: more is said to follow, but not after what.")
-            cursor = latest
+            cursors.append(str(latest))
         raise ProviderUnavailable(
             f"The {what} of {_named(account)} broke off: more than {self._settings.page_limit} pages "
             "(provider.page_limit)."
         )
 
-    def _read(self, what: str, call: Callable[[], Any]) -> Mapping[str, Any]:
-        pause = _FIRST_PAUSE_SECONDS
-        for attempt in range(1, READ_ATTEMPTS + 1):
-            answer = self._once(what, call)
-            if not isinstance(answer, Later):
-                break
-            if attempt < READ_ATTEMPTS:
-                self._sleep(min(max(pause, answer.seconds or 0.0), _LONGEST_PAUSE_SECONDS))
-                pause *= 2
-        return answered(answer)
-
-    def _once(self, what: str, call: Callable[[], Any]) -> Mapping[str, Any] | Later | ReconError:
-        """Return the answer or what its absence means; raised outside, it drags no SDK error behind it."""
-        try:
-            response = call().last_response
-        except stripe.StripeError as error:  # Everything from a refused connection to a refusal in JSON.
-            self._note_time(error.headers)
-            return meaning(error, what)
-        except AttributeError:  # JSON that is no object: the SDK hands it on as it is.
-            return ProviderUnavailable(f"{what} broke off: expected an object, found something else.")
-        self._note_time(response.headers)
-        found = response.data
-        if isinstance(found, dict):
-            return found
-        return ProviderUnavailable(f"{what} broke off: expected an object, found something else.")
-
-    def _note_time(self, headers: Mapping[str, str] | None) -> None:
-        sent = (headers or {}).get("Date") or (headers or {}).get("date")
-        try:
-            told = parsedate_to_datetime(sent) if sent else None
-        except ValueError:  # A proxy's idea of a date.
-            return
-        if told is not None:
-            self._now = told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)
+    def _ask(
+        self, what: str, path: str, account: AccountId, params: Mapping[str, Any], *, expand: str | None
+    ) -> Mapping[str, Any]:
+        """Return an answer with what is expanded in it, or without where the key may not see that."""
+        if expand is not None and account not in self._plain:
+            try:
+                return self._asking.read(what, path, account, {**params, "expand": [expand]})
+            except Forbidden:  # A restricted key that may read refunds and no more; or not even that.
+                self._plain.add(account)
+        return self._asking.read(what, path, account, params)
 
     def _readable(self, found: object, account: AccountId, what: str) -> Refund:
         refund = self._refund(found, account, 1)
@@ -249,8 +240,12 @@ class Provider:
         return payloads.refund(row, account=account, place=place, metadata_key=self._settings.metadata_key)
 
 
-def _for(account: AccountId) -> Any:  # noqa: ANN401 - the SDK's own type for it is private
-    return {"stripe_account": account} if account else {}
+def _check_inside(rows: Iterable[object], window: tuple[int, int], place: str) -> None:
+    """Raise where a page shows what was not asked for: it answers another question."""
+    for row in rows:
+        created = row.get("created") if isinstance(row, dict) else None
+        if isinstance(created, int) and not window[0] <= created <= window[1] and created <= LATEST_SECONDS:
+            raise ProviderUnavailable(f"{place} broke off: it shows refunds of another time.")
 
 
 def _named(account: AccountId) -> str:

@@ -56,12 +56,21 @@ class Missing(ProviderRefused):
     """The provider knows no such object in this account."""
 
 
+class Forbidden(ProviderRefused):
+    """The key may not do that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Later:
-    """The provider said to come back. seconds: when, None when it did not say."""
+    """No answer now, maybe later. seconds: when, None when nobody said.
+
+    broken: the connection broke. limited: we asked too often.
+    """
 
     error: ProviderUnavailable
     seconds: float | None = None
+    broken: bool = False
+    limited: bool = False
 
 
 def meaning(error: stripe.StripeError, what: str) -> Later | ReconError:
@@ -69,14 +78,15 @@ def meaning(error: stripe.StripeError, what: str) -> Later | ReconError:
     status = error.http_status
     request = f", request {error.request_id}" if error.request_id else ""
     if isinstance(error, stripe.APIConnectionError) or status is None:
-        return ProviderUnavailable(f"{what} broke off: the provider did not answer ({_cause(error)}).")
+        away = ProviderUnavailable(f"{what} broke off: the provider did not answer ({_cause(error)}).")
+        return Later(away, broken=True)
     if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - HTTP's own numbers
         later = ProviderUnavailable(f"{what} broke off: the provider answered {status}{request}.")
-        return Later(later, _seconds(error.headers))
+        return Later(later, _seconds(error.headers), limited=status == 429)  # noqa: PLR2004 - as above
     if status < 400 or error.error is None:  # noqa: PLR2004 - as above
         return ProviderUnavailable(f"{what} broke off: the answer ({status}{request}) is not the provider's.")
     said = _SECRET.sub("***", str(error.user_message or "no reason given"))[:200]
-    kind = Missing if status == 404 else ProviderRefused  # noqa: PLR2004 - as above
+    kind = {403: Forbidden, 404: Missing}.get(status, ProviderRefused)
     code = f" {error.code or getattr(error.error, 'code', None) or ''}".rstrip()
     return kind(f"{what} was refused with {status}{code}{request}: {said}")
 

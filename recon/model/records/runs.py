@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from recon.model.records.words import AccountId, RunId, Verdict
 
@@ -34,6 +35,17 @@ class Account:
     livemode: bool | None = None
     covered_from: datetime | None = None
     watermark_at: datetime | None = None
+
+
+class Slice(NamedTuple):
+    """A part of an account's window that was read to its end, both ends included.
+
+    read_at: the provider's time before its first page was asked for.
+    """
+
+    from_at: datetime
+    to_at: datetime
+    read_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

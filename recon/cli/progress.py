@@ -1,0 +1,73 @@
+"""What a run is doing, while it does it: a bar on a terminal, a line now and then in a log.
+
+Writes to standard error or to a log, never to standard output, which belongs to the report.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from recon.model.records.progress import Pulling
+
+Said = str | Pulling
+PAGES_A_LINE = 200  # Ten seconds at 20 requests a second: a first reading of a year is some hundred lines.
+SECONDS_A_LINE = 30.0  # A provider that answers slowly: whoever looks into the log sees that it goes on.
+
+
+class Counters:
+    """Tells of a reading every so many pages or seconds, and of nothing that is over sooner."""
+
+    def __init__(
+        self, tell: Callable[[Pulling], None], *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._tell = tell
+        self._clock = clock
+        self._account: object = None
+        self._pages = 0
+        self._told_at = clock()
+
+    def __call__(self, said: Said) -> None:
+        """Hear what a run does."""
+        if isinstance(said, str):
+            return
+        now = self._clock()
+        if said.number != self._account:
+            self._account, self._pages, self._told_at = said.number, 0, now
+        if said.pages - self._pages >= PAGES_A_LINE or now - self._told_at >= SECONDS_A_LINE:
+            self._pages, self._told_at = said.pages, now
+            self._tell(said)
+
+
+@contextmanager
+def shown() -> Iterator[Callable[[Said], None]]:
+    """Show what is said on a terminal's last line; elsewhere print a line where it takes long."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Counters(lambda said: console.print(f"recon: {said}", markup=False, highlight=False))
+        return
+    from rich import progress
+
+    from recon.cli import run_table
+
+    with progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(bar_width=20),  # It swings where nothing was cut into slices.
+        progress.TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    ) as bar:
+        task = bar.add_task("Taking the lease", total=None)
+
+        def show(said: Said) -> None:
+            total, read = (said.slices, said.slices_read) if isinstance(said, Pulling) else (0, 0)
+            bar.update(
+                task,
+                description=run_table.harmless(str(said)),
+                total=total if total > 1 else None,
+                completed=read,
+            )
+
+        yield show

@@ -1,0 +1,76 @@
+import pytest
+
+from recon.cli import progress
+from recon.model.records.progress import Pulling
+from recon.model.records.words import AccountId
+
+FIRST = Pulling(AccountId(""), number=1, accounts=15)
+
+
+@pytest.mark.parametrize(
+    "told,sentence",
+    [
+        (FIRST, "Reading account 1 of 15: the platform"),
+        (
+            Pulling(AccountId("acct_2"), 2, 15, pages=1, refunds=7, slices_read=1, slices=1),
+            "Reading account 2 of 15: acct_2, 1 pages, 7 refunds",
+        ),
+        (
+            Pulling(AccountId("acct_2"), 2, 15, pages=1200, refunds=119_034, slices_read=3, slices=48),
+            "Reading account 2 of 15: acct_2, 1,200 pages, 119,034 refunds, 3 of 48 slices",
+        ),
+    ],
+)
+def test_a_reading_says_how_far_it_is(told: Pulling, sentence: str) -> None:
+    assert str(told) == sentence
+
+
+def test_a_log_hears_of_many_pages_and_of_long_waits_and_of_nothing_that_is_soon_over() -> None:
+    told: list[int] = []
+    time = 0.0
+    counters = progress.Counters(lambda said: told.append(said.pages), clock=lambda: time)
+    counters("Comparing 3 intents and 4 refunds")
+    for pages, seconds in ((0, 0), (1, 1), (200, 20), (201, 29), (202, 50), (203, 51)):
+        time = seconds
+        counters(Pulling(AccountId(""), 1, 2, pages=pages))
+    time = 99
+    counters(Pulling(AccountId("acct_2"), 2, 2, pages=1))
+
+    assert told == [200, 202]
+
+
+def test_without_a_terminal_a_long_reading_is_told_on_standard_error_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with progress.shown() as say:
+        say(FIRST)
+        say("Comparing 3 intents and 4 refunds")
+        say(Pulling(AccountId("[red]x"), 1, 1, pages=progress.PAGES_A_LINE, refunds=9))
+
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.split() == [
+        "recon:",
+        "Reading",
+        "account",
+        "1",
+        "of",
+        "1:",
+        "[red]x,",
+        "200",
+        "pages,",
+        "9",
+        "refunds",
+    ]
+
+
+def test_a_terminal_shows_a_bar_that_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress.shown() as say:
+        say(Pulling(AccountId(""), 1, 1, pages=5, refunds=500, slices_read=3, slices=48))
+
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "3 of 48 slices" in told.err
