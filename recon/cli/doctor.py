@@ -11,7 +11,7 @@ import typer
 
 from recon.cli import exits
 from recon.cli.run_table import harmless
-from recon.model.records.remarks import Level, Remark
+from recon.model.records.remarks import Level, Remark, Section
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -34,6 +34,9 @@ def doctor(
         Format, typer.Option("--format", help="Table for people, JSON for programs.")
     ] = Format.TABLE,
     offline: Annotated[bool, typer.Option("--offline", help="Ask neither the provider nor Slack.")] = False,
+    only: Annotated[
+        list[Section] | None, typer.Option("--only", help="Look at this section alone; may be repeated.")
+    ] = None,
     seconds: Annotated[
         int, typer.Option(help="How long to wait for everything together.", min=1, max=3600)
     ] = 60,
@@ -52,7 +55,11 @@ def doctor(
     from recon.doctor import examination
 
     found = examination.examine(
-        os.environ, clock=lambda: datetime.now(UTC), offline=offline, seconds=float(seconds)
+        os.environ,
+        clock=lambda: datetime.now(UTC),
+        offline=offline,
+        seconds=float(seconds),
+        only=only or (),
     )
     if output is Format.JSON:
         print(json.dumps(as_json(found), indent=2, ensure_ascii=False))

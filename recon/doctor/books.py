@@ -49,9 +49,9 @@ def _answer(patient: Patient) -> Iterator[Remark]:
     if isinstance(found, Path):
         yield _DATABASE.failure(f"There is no database yet at {found}.", "recon db upgrade")
         return
-    modes = ", ".join(f"{name} {value}" for name, value in _plain(found.modes).items())
-    yield _DATABASE.ok(f"{found.kind} {found.version} answers: {modes}.")
-    yield from _modes(found)
+    told = ", ".join(f"{name} {value}" for name, value in _plain(found.modes).items())
+    yield _DATABASE.ok(f"{found.kind} {found.version} answers: {told}.")
+    yield from modes(found)
     if patient.settings.database_url == Settings().database_url:
         yield _DATABASE.warning(
             "RECON_DATABASE_URL is not set: the data is in var/recon.db below the folder recon starts in.",
@@ -74,7 +74,8 @@ def _plain(modes: Mapping[str, str]) -> dict[str, str]:
     return {name: "full" if (name, value) == full else value for name, value in modes.items()}
 
 
-def _modes(found: checkup.Server) -> Iterator[Remark]:
+def modes(found: checkup.Server) -> Iterator[Remark]:
+    """Yield what is wrong with how the database was set up."""
     if found.modes.get("journal_mode", "wal") != "wal":
         yield _DATABASE.warning(
             f"The journal mode is {found.modes['journal_mode']}, expected wal.",

@@ -3,8 +3,9 @@
 Changes nothing, posts nothing, moves nothing. A secret that reaches a remark, by whatever way, is starred.
 """
 
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib import import_module
@@ -31,6 +32,8 @@ _SECTIONS: Mapping[Section, tuple[str, str]] = {
     Section.SLACK: ("slack", "CHECKS"),
     Section.SCHEDULE: ("schedule", "CHECKS"),
 }
+# How the provider repeats a key that it does not know: its ends, with stars between them.
+_HALF_HIDDEN = re.compile(r"[^\s'\"]*\*{3,}[^\s'\"]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +60,21 @@ def examine(
     clock: Clock,
     offline: bool = False,
     seconds: float = 60.0,
+    only: Collection[Section] = (),
 ) -> Examination:
     """Look at everything, and return what was found within that many seconds.
 
-    path: as config.load takes it. offline: neither the provider nor Slack is asked.
+    path: as config.load takes it. offline: neither the provider nor Slack is asked. only: these sections;
+    all where none is named.
     """
     deadline = time.monotonic() + seconds
     patient = _admitted(environ, path, clock, offline=offline, deadline=deadline)
-    wards = [_Ward(section, patient) for section in _SECTIONS]
-    for ward in wards:
-        Thread(target=ward.work, daemon=True).start()
-    for ward in wards:
-        ward.wait(deadline)
+    wards = [_Ward(section, patient) for section in _SECTIONS if section in (only or _SECTIONS)]
+    threads = [Thread(target=ward.work, daemon=True) for ward in wards]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
     found = [remark for ward in wards for remark in ward.found(seconds)]
     if patient.database is not None and all(ward.done for ward in wards):
         patient.database.close()
@@ -138,11 +144,6 @@ class _Ward:
             self._alone(check)
         self.done = True
 
-    def wait(self, deadline: float) -> None:
-        """Wait until it is done, or the time is over."""
-        while not self.done and time.monotonic() < deadline:
-            time.sleep(0.005)
-
     def found(self, seconds: float) -> Sequence[Remark]:
         """Return what was found; where a check has not ended, that too."""
         if self.done:
@@ -198,6 +199,6 @@ def _hiding(environ: Mapping[str, str]) -> Callable[[str], str]:
     redact = logs.Redaction(config.secrets(environ))
 
     def hide(text: str) -> str:
-        return str(redact(None, "", {"text": text})["text"])
+        return _HALF_HIDDEN.sub("***", str(redact(None, "", {"text": text})["text"]))
 
     return hide

@@ -1,0 +1,156 @@
+from typing import Any
+
+import pytest
+
+from recon.doctor import slack
+from recon.doctor.slack import Targets
+from recon.model.records.remarks import Section
+from tests.doctor.clinic import CLOSED, Clinic, levels, one
+from tests.sandboxes import Street
+
+OWNERS = """
+[[rules]]
+name = "everything"
+owner = "On call"
+target = "{target}"
+"""
+NEEDED = ["chat:write", "channels:history", "groups:history"]
+READING = [*NEEDED, "channels:read", "groups:read"]
+
+
+def scopes(sandbox: Street, *names: str) -> None:
+    sandbox.control("slack", scopes=list(names))
+
+
+def test_with_everything_there_nothing_is_left_to_do(small: Clinic, sandbox: Street) -> None:
+    scopes(sandbox, *READING)
+
+    told = small.told(Section.SLACK)
+
+    assert one(told, "The bot is recon in Sandbox").startswith("ok")
+    assert one(told, "every scope that deliveries need").startswith("ok")
+    assert one(told, "The bot is in #refund-operators").startswith("ok")
+    assert [line for line in told if not line.startswith("ok")] == [one(told, "a stand-in")]
+
+
+def test_without_a_token_it_says_what_that_means(small: Clinic) -> None:
+    del small.environ["SLACK_BOT_TOKEN"]
+
+    assert "nobody is told of a case" in one(small.told(Section.SLACK), "SLACK_BOT_TOKEN is not set")
+
+
+@pytest.mark.parametrize("scope", NEEDED)
+def test_a_missing_scope_is_named_with_what_fails_without_it(
+    small: Clinic, sandbox: Street, scope: str
+) -> None:
+    scopes(sandbox, *(name for name in READING if name != scope))
+
+    told = small.told(Section.SLACK)
+
+    assert one(told, f"lacks the scope {scope}").startswith("failure")
+    assert "install the app again" in one(told, f"lacks the scope {scope}")
+
+
+@pytest.mark.parametrize(
+    "target, expected",
+    [
+        ("#a", {"chat:write", "channels:history", "groups:history"}),
+        ("C1", {"chat:write", "channels:history", "groups:history"}),
+        ("G1", {"chat:write", "groups:history"}),
+        ("U1", {"chat:write", "im:history"}),
+        ("maria@example.com", {"chat:write", "im:history", "users:read.email"}),
+    ],
+)
+def test_what_is_needed_depends_on_who_is_told(target: str, expected: set[str]) -> None:
+    assert set(slack.needed(Targets({target: "a rule"}, {}))) == expected
+
+
+@pytest.mark.parametrize(
+    "channel, more, sign, level",
+    [
+        ({"name": "refund-operators", "member": False}, (), "or there is no such channel", "failure"),
+        ({"name": "another"}, (), "or there is no such channel", "failure"),
+        ({"name": "refund-operators", "archived": True}, (), "is archived", "failure"),
+        ({"name": "another"}, ("chat:write.public",), "cannot look for a notice", "warning"),
+    ],
+)
+def test_a_channel_that_the_bot_is_not_in_is_said(
+    small: Clinic, sandbox: Street, *, channel: dict[str, Any], more: tuple[str, ...], sign: str, level: str
+) -> None:
+    sandbox.control("reset")
+    sandbox.control("slack", channels=[channel], scopes=[*READING, *more])
+
+    assert one(small.told(Section.SLACK), sign).startswith(level)
+
+
+def test_a_private_channel_may_be_hidden(small: Clinic, sandbox: Street) -> None:
+    sandbox.control("reset")
+    scopes(sandbox, *NEEDED, "channels:read")
+
+    assert one(small.told(Section.SLACK), "whether it is in a private one is not known").startswith("warning")
+
+
+def test_without_the_scopes_to_look_nobody_pretends_to_know(small: Clinic, sandbox: Street) -> None:
+    scopes(sandbox, *NEEDED)
+
+    told = small.told(Section.SLACK)
+
+    assert one(told, "Whether #refund-operators can be reached is not known").startswith("warning")
+    assert "failure" not in levels(told)
+
+
+@pytest.mark.parametrize(
+    "target, sign",
+    [
+        ("C0NOWHERE", "C0NOWHERE (rule 'everything') cannot be reached: Slack said channel_not_found"),
+        ("nobody@example.invalid", "Slack said users_not_found"),
+        ("U0NOBODY", "Slack said user_not_found"),
+    ],
+)
+def test_an_owner_that_slack_does_not_know_is_a_failure(
+    small: Clinic, sandbox: Street, target: str, sign: str
+) -> None:
+    small.configure("owners.toml", OWNERS.format(target=target))
+    sandbox.control("slack", open=False)
+
+    assert one(small.told(Section.SLACK), sign).startswith("failure")
+
+
+def test_an_owner_that_slack_knows_is_found(small: Clinic, sandbox: Street) -> None:
+    small.configure("owners.toml", OWNERS.format(target="maria@example.com"))
+    sandbox.control("slack", open=False, users=[{"email": "maria@example.com"}])
+
+    assert one(small.told(Section.SLACK), "Found: maria@example.com").startswith("ok")
+
+
+def test_a_group_that_is_not_there_is_a_warning(small: Clinic, sandbox: Street) -> None:
+    small.configure("owners.toml", OWNERS.format(target="#refund-operators") + 'group = "S0GONE"\n')
+
+    assert one(small.told(Section.SLACK), "no user group S0GONE").startswith("warning")
+    sandbox.control("slack", usergroups=[{"id": "S0GONE", "handle": "back"}])
+    assert one(small.told(Section.SLACK), "Found the user groups S0GONE").startswith("ok")
+
+
+@pytest.mark.parametrize(
+    "name, value, sign",
+    [
+        ("SLACK_BOT_TOKEN", "xoxb-revoked", "The bot is recon"),
+        ("SLACK_BOT_TOKEN", "mistyped-token", "cannot sign in: Slack said invalid_auth"),
+        ("RECON_SLACK_BASE_URL", f"{CLOSED}/api/", "cannot sign in: no usable answer"),
+    ],
+)
+def test_a_bot_that_cannot_sign_in_is_said_once(small: Clinic, name: str, value: str, sign: str) -> None:
+    small.environ[name] = value
+
+    told = small.told(Section.SLACK)
+
+    assert one(told, sign)
+    assert sum(line.startswith("failure") for line in told) == ("cannot sign in" in sign)
+
+
+def test_nothing_is_posted(small: Clinic, sandbox: Street) -> None:
+    small.examine()
+
+    asked = {each["path"] for each in sandbox.requests() if each["path"].startswith("/api/")}
+    assert sandbox.messages() == []
+    assert not {path for path in asked if "post" in path.lower() or "update" in path}
