@@ -1,7 +1,7 @@
 """`recon status`: is the hour alive, what has it read, and what waits for people."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +10,17 @@ import typer
 
 from recon.cli import exits
 from recon.model import money, wording
-from recon.model.blocks import duration
+from recon.model.blocks import count, duration
 from recon.model.records.results import Money
 from recon.model.records.words import Kind, Verdict
 
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
+    from recon.model.records.runs import Run
     from recon.model.settings import Settings
+
+_MANY = 2  # Accounts from which on it is worth saying how many of them were read.
+_LONG = timedelta(minutes=1)  # From here on it is worth saying how long a run took.
 
 
 class Format(StrEnum):
@@ -44,7 +48,10 @@ def status(
     with Database.open(settings.database_url.reveal()) as database:
         migrations.check(database)
         found = facts(database, settings, now=datetime.now(UTC))
-    print(json.dumps(found, indent=2) if output is Format.JSON else as_text(found))
+    if output is Format.JSON:
+        print(json.dumps(found, indent=2))
+    else:
+        typer.echo(as_text(found, colour=True))  # Which takes colours out where nobody would see them.
     if found["stale"]:
         raise typer.Exit(exits.INCOMPLETE)
 
@@ -52,28 +59,28 @@ def status(
 def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[str, Any]:
     """Return the status as plain values: every key always present, times in ISO 8601 with Z."""
     from recon import watch
-    from recon.doors.store import mirror, outbox, queue
+    from recon.doors.store import mirror, outbox, queue, standing
+    from recon.rules import beginnings
 
     fresh, waiting = watch.freshness(database, settings, now=now), queue.summary(database)
-    last = fresh.last_complete
+    last = fresh.last_saved
+    read = {each.account: each for each in last.accounts} if last is not None else {}
+    counts = last.counts if last is not None else {}
     return {
         "stale": fresh.stale,
         "age_seconds": int(fresh.age.total_seconds()) if fresh.age is not None else None,
-        "last_complete_run": None
-        if last is None
-        else {
-            "id": last.id,
-            "as_of": _time(last.as_of),
-            "finished_at": _time(last.finished_at),
-            "verdict": last.verdict,
-        },
-        "last_run_verdict": fresh.last_saved.verdict if fresh.last_saved is not None else None,
+        "last_complete_run": _as_values(fresh.last_complete),
+        "last_run": _as_values(last),
+        "last_run_verdict": last.verdict if last is not None else None,
+        "accounts_read": {"read": sum(each.complete for each in read.values()), "of": len(read)},
         "accounts": [
             {
                 "account": each.account,
                 "livemode": each.livemode,
                 "covered_from": _time(each.covered_from),
                 "watermark_at": _time(each.watermark_at),
+                "read": read[each.account].complete if each.account in read else None,
+                "error": read[each.account].error if each.account in read else None,
             }
             for each in mirror.accounts(database)
         ],
@@ -84,39 +91,74 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
             "at_risk": dict(waiting.at_risk),
             "oldest_opened_at": _time(waiting.oldest_opened_at),
         },
+        "pending_unknown": standing.pending_unknown(database),
+        "withheld": counts.get("withheld", 0),
+        "rejected": counts.get("rejected", 0),
+        "older": list(beginnings.sentences(beginnings.of_counts(counts))),
         "undelivered": {str(state): n for state, n in outbox.undelivered(database).items()},
+        "undelivered_since": _time(outbox.waits_since(database)),
         "slack": settings.slack.enabled,
     }
 
 
-def as_text(found: Mapping[str, Any]) -> str:
+def _as_values(run: "Run | None") -> dict[str, Any] | None:
+    """Return what is said of one run; None where there is none."""
+    if run is None:
+        return None
+    return {
+        "id": run.id,
+        "as_of": _time(run.as_of),
+        "finished_at": _time(run.finished_at),
+        "seconds": (run.finished_at - run.started_at).total_seconds(),
+        "verdict": run.verdict,
+    }
+
+
+def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
     """Return the status in lines for people."""
-    cases, last = found["open_cases"], found["last_complete_run"]
+    last, complete = found["last_run"], found["last_complete_run"]
     lines = [
-        ("freshness", _freshness(found)),
-        ("last complete run", _run(last) if last is not None else "none yet"),
-        ("last run", _verdict(found["last_run_verdict"])),
-        *(("read", _read(each)) for each in found["accounts"]),
-        *(("open cases" if not at else "", told) for at, told in enumerate(_cases(cases))),
-        ("money at risk", _money(cases["at_risk"])),
+        ("freshness", _freshness(found, colour=colour)),
+        ("last complete run", _run(complete) if complete is not None else "none yet"),
+    ]
+    if last != complete:
+        lines.append(("last run", _run(last)))
+    lines += [
+        *_column("accounts", _accounts(found)),
+        *_column("not judged", _not_judged(found)),
+        *_column("open cases", _cases(found["open_cases"])),
+        ("money at risk", _money(found["open_cases"]["at_risk"])),
+        ("unknown intents", f"{found['pending_unknown']:,}" if found["pending_unknown"] else "none"),
         ("notices", _notices(found)),
     ]
     width = max(len(name) for name, _ in lines) + 2
     return "\n".join(f"{name:<{width}}{value}" for name, value in lines)
 
 
-def _freshness(found: Mapping[str, Any]) -> str:
+def _column(name: str, told: Iterable[str]) -> list[tuple[str, str]]:
+    """Return lines of which the first has the name."""
+    return [(name if not at else "", each) for at, each in enumerate(told)]
+
+
+def _freshness(found: Mapping[str, Any], *, colour: bool) -> str:
     """Return whether somebody may rely on what the books say."""
     if found["age_seconds"] is None:
         return "no run yet: recon run"
     age = duration(timedelta(seconds=found["age_seconds"]))
     if not found["stale"]:
-        return f"ok, {age} old"
-    return f"STALE: no complete run for {age}; look at the hourly job and its log"
+        return f"{_painted('ok', typer.colors.GREEN, colour=colour)}, {age} old"
+    stale = _painted("STALE", typer.colors.RED, colour=colour)
+    return f"{stale}: no complete run for {age}; look at the hourly job and its log"
 
 
-def _run(last: Mapping[str, Any]) -> str:
-    return f"{last['id']}, as of {_minute(last['as_of'])}, {_verdict(last['verdict'])}"
+def _painted(word: str, shade: str, *, colour: bool) -> str:
+    return typer.style(word, fg=shade, bold=True) if colour else word
+
+
+def _run(run: Mapping[str, Any]) -> str:
+    said = f"{run['id']}, as of {_minute(run['as_of'])}, {_verdict(run['verdict'])}"
+    took = timedelta(seconds=run["seconds"])
+    return f"{said}; it took {duration(took)}" if took >= _LONG else said
 
 
 def _verdict(verdict: str | None) -> str:
@@ -126,12 +168,40 @@ def _verdict(verdict: str | None) -> str:
     return said if said == verdict else f"{wording.plain(verdict)}: {said}"
 
 
+def _accounts(found: Mapping[str, Any]) -> list[str]:
+    """Return how many the last run read of all there are, and how far each one is read."""
+    accounts, read = found["accounts"], found["accounts_read"]
+    if not accounts:
+        return ["none yet"]
+    each = [_read(account) for account in accounts]
+    return (
+        each
+        if read["of"] < _MANY
+        else [f"{read['read']} of {read['of']} accounts read by the last run", *each]
+    )
+
+
 def _read(account: Mapping[str, Any]) -> str:
     name = account["account"] or "the platform"
     mode = {True: ", live", False: ", test mode", None: ""}[account["livemode"]]
-    if account["watermark_at"] is None:
-        return f"{name}{mode}: not yet"
-    return f"{name}{mode}: {_minute(account['covered_from'])} to {_minute(account['watermark_at'])}"
+    told = f"{name}{mode}: not yet"
+    if account["watermark_at"] is not None:
+        told = f"{name}{mode}: {_minute(account['covered_from'])} to {_minute(account['watermark_at'])}"
+    if account["read"] is False:
+        told += f"; the last run did not read it to the end: {account['error'] or 'no reason was given'}"
+    return told
+
+
+def _not_judged(found: Mapping[str, Any]) -> list[str]:
+    """Return what the last run could not judge, and what is older than all it judges; often nothing."""
+    told = list(found["older"])
+    if found["rejected"]:
+        told.append(
+            f"{count(found['rejected'], 'row')} unreadable: recon run --format json says which and why"
+        )
+    if found["withheld"] and not told:
+        told.append(f"{found['withheld']:,} withheld, because not enough was read")
+    return told
 
 
 def _cases(cases: Mapping[str, Any]) -> list[str]:
@@ -150,6 +220,8 @@ def _money(at_risk: Mapping[str, int]) -> str:
 def _notices(found: Mapping[str, Any]) -> str:
     waiting = ", ".join(f"{number} {state}" for state, number in found["undelivered"].items() if number)
     if found["slack"]:
+        if found["undelivered_since"] is not None:
+            waiting += f", the oldest since {_minute(found['undelivered_since'])}"
         return f"{waiting}: recon deliver tries again" if waiting else "none waits"
     return f"{waiting or 'none waits'}; SLACK_BOT_TOKEN is not set"
 

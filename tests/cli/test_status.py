@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from recon.cli import status
-from recon.doors.store import outbox, runs
+from recon.doors.store import leases, mirror, outbox, runs
 from recon.doors.store.engines import Database
+from recon.model.records.runs import HOUR, Account, AccountReading
+from recon.model.records.words import AccountId, Verdict
+from tests.builders import PLATFORM
 from tests.rules.test_staleness import RUN
 from tests.sandboxes import SLACK_TOKEN, Street
 from tests.town import a_notice
@@ -44,8 +47,9 @@ def test_before_the_first_run_nothing_is_stale() -> None:
     assert done.returncode == 0
     assert (said["stale"], said["last_complete_run"], said["open_cases"]["total"]) == (False, None, 0)
     assert set(said) == {
-        "stale", "age_seconds", "last_complete_run", "last_run_verdict", "accounts", "open_cases",
-        "undelivered", "slack",
+        "stale", "age_seconds", "last_complete_run", "last_run", "last_run_verdict", "accounts_read",
+        "accounts", "open_cases", "pending_unknown", "withheld", "rejected", "older", "undelivered",
+        "undelivered_since", "slack",
     }  # fmt: skip
 
 
@@ -64,43 +68,140 @@ def test_a_fresh_run_is_named_and_a_stale_one_exits_3(database: Database) -> Non
     assert "STALE" not in fresh.stdout
 
 
-def test_the_cases_are_counted_in_the_words_of_the_desk() -> None:
-    found = {
-        "stale": False,
-        "age_seconds": 60,
-        "last_complete_run": None,
-        "last_run_verdict": "reconciled_with_pending",
-        "accounts": [
-            {"account": "", "livemode": False, "covered_from": None, "watermark_at": None},
-            {
-                "account": "acct_1",
-                "livemode": True,
-                "covered_from": "2026-03-01T12:00:00Z",
-                "watermark_at": "2026-03-06T12:00:00Z",
-            },
-        ],
-        "open_cases": {
-            "total": 3,
-            "kinds": {"duplicate": 2, "amount_mismatch": 1},
-            "severities": {"critical": 1, "high": 2},
-            "at_risk": {"jpy": 415800, "usd": 4900},
-            "oldest_opened_at": "2026-03-06T11:00:00Z",
-        },
-        "undelivered": {"waiting": 2, "unknown": 0},
-        "slack": True,
-    }
+READ = {
+    "account": "",
+    "livemode": True,
+    "covered_from": "2026-03-01T12:00:00Z",
+    "watermark_at": "2026-03-06T12:00:00Z",
+    "read": True,
+    "error": None,
+}
+LAST = {
+    "id": "r2",
+    "as_of": "2026-03-06T12:00:00Z",
+    "finished_at": "2026-03-06T12:03:00Z",
+    "seconds": 180.0,
+    "verdict": "incomplete",
+}
+FOUND = {
+    "stale": False,
+    "age_seconds": 3660,
+    "last_complete_run": LAST
+    | {"id": "r1", "as_of": "2026-03-06T11:00:00Z", "seconds": 9.0, "verdict": "reconciled_with_pending"},
+    "last_run": LAST,
+    "last_run_verdict": "incomplete",
+    "accounts_read": {"read": 1, "of": 3},
+    "accounts": [
+        READ,
+        READ | {"account": "acct_1", "read": False, "error": "page 3 broke off"},
+        READ
+        | {"account": "acct_2", "livemode": None, "read": None, "covered_from": None, "watermark_at": None},
+    ],
+    "open_cases": {
+        "total": 3,
+        "kinds": {"duplicate": 2, "amount_mismatch": 1},
+        "severities": {"critical": 1, "high": 2},
+        "at_risk": {"jpy": 415800, "usd": 4900},
+        "oldest_opened_at": "2026-03-06T11:00:00Z",
+    },
+    "pending_unknown": 4,
+    "withheld": 7,
+    "rejected": 1,
+    "older": ["1,204 intents are older than 2026-01-20 and are not judged."],
+    "undelivered": {"waiting": 2, "unknown": 0},
+    "undelivered_since": "2026-03-06T11:30:00Z",
+    "slack": True,
+}
 
-    assert status.as_text(found).splitlines() == [
-        "freshness          ok, 1 min old",
-        "last complete run  none yet",
-        "last run           reconciled with pending: reconciled, some still pending",
-        "read               the platform, test mode: not yet",
-        "read               acct_1, live: 2026-03-01 12:00 UTC to 2026-03-06 12:00 UTC",
+
+def test_the_status_is_said_in_the_words_of_the_desk() -> None:
+    pending = "reconciled with pending: reconciled, some still pending"
+    read = "2026-03-01 12:00 UTC to 2026-03-06 12:00 UTC"
+
+    assert status.as_text(FOUND).splitlines() == [
+        "freshness          ok, 1 h 1 min old",
+        f"last complete run  r1, as of 2026-03-06 11:00 UTC, {pending}",
+        "last run           r2, as of 2026-03-06 12:00 UTC, incomplete; it took 3 min",
+        "accounts           1 of 3 accounts read by the last run",
+        f"                   the platform, live: {read}",
+        f"                   acct_1, live: {read}; the last run did not read it to the end: page 3 broke off",
+        "                   acct_2: not yet",
+        "not judged         1,204 intents are older than 2026-01-20 and are not judged.",
+        "                   1 row unreadable: recon run --format json says which and why",
         "open cases         3: 1 critical, 2 high; the oldest since 2026-03-06 11:00 UTC",
         "                     2 refunded twice (duplicate)",
         "                     1 wrong amount (amount mismatch)",
         "money at risk      415,800 JPY, 49.00 USD",
-        "notices            2 waiting: recon deliver tries again",
+        "unknown intents    4",
+        "notices            2 waiting, the oldest since 2026-03-06 11:30 UTC: recon deliver tries again",
+    ]
+
+
+def test_an_ordinary_day_is_few_lines() -> None:
+    nothing: dict[str, Any] = {
+        "total": 0,
+        "kinds": {},
+        "severities": {},
+        "at_risk": {},
+        "oldest_opened_at": None,
+    }
+    quiet = FOUND | {
+        "last_complete_run": LAST | {"verdict": "reconciled"},
+        "last_run": LAST | {"verdict": "reconciled"},
+        "accounts_read": {"read": 1, "of": 1},
+        "accounts": [READ],
+        "open_cases": nothing,
+        "pending_unknown": 0,
+        "withheld": 0,
+        "rejected": 0,
+        "older": [],
+        "undelivered": {"waiting": 0},
+        "undelivered_since": None,
+    }
+
+    assert status.as_text(quiet).splitlines()[1:] == [
+        "last complete run  r2, as of 2026-03-06 12:00 UTC, reconciled; it took 3 min",
+        "accounts           the platform, live: 2026-03-01 12:00 UTC to 2026-03-06 12:00 UTC",
+        "open cases         0",
+        "money at risk      none",
+        "unknown intents    none",
+        "notices            none waits",
+    ]
+
+
+@pytest.mark.parametrize(
+    "withheld,said", [(7, "not judged         7 withheld, because not enough was read"), (0, None)]
+)
+def test_what_is_withheld_for_another_reason_is_said_as_well(withheld: int, said: str | None) -> None:
+    lines = status.as_text(FOUND | {"withheld": withheld, "rejected": 0, "older": []}).splitlines()
+
+    assert (said in lines) if said else not any(line.startswith("not judged") for line in lines)
+
+
+@pytest.mark.parametrize("stale,word", [(True, "STALE"), (False, "ok")])
+def test_a_terminal_shows_the_first_word_in_colour_and_a_pipe_does_not(stale: bool, word: str) -> None:  # noqa: FBT001
+    found = FOUND | {"stale": stale}
+
+    assert f"\x1b[1m{word}\x1b[0m" in status.as_text(found, colour=True)
+    assert "\x1b" not in status.as_text(found)
+
+
+def test_the_accounts_of_the_last_run_are_counted_and_named(database: Database) -> None:
+    lease = leases.take(database, HOUR, "a test", now=RUN.started_at, duration=timedelta(minutes=5))
+    whole = AccountReading(PLATFORM, RUN.as_of, RUN.as_of, complete=True, pages=1, refunds=1, changed=0)
+    part = replace(whole, account=AccountId("acct_1"), complete=False, error="it broke off")
+    for each in (whole, part):
+        known = Account(each.account, livemode=False, covered_from=RUN.as_of, watermark_at=RUN.as_of)
+        mirror.save_account(database, lease, known)
+    with database.write() as connection:
+        runs.put(connection, replace(RUN, verdict=Verdict.INCOMPLETE, accounts=(whole, part)))
+
+    said = json.loads(recon("status", "--format", "json").stdout)
+
+    assert said["accounts_read"] == {"read": 1, "of": 2}
+    assert [(each["account"], each["read"], each["error"]) for each in said["accounts"]] == [
+        ("", True, None),
+        ("acct_1", False, "it broke off"),
     ]
 
 
