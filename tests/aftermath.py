@@ -26,7 +26,7 @@ def differences(ours: Database, calm: Database, street: Street, calm_street: Str
     expected = books(calm)
     wrong = _unlike(_as_if_read(books(ours), expected, opened_unread(ours)), expected)
     wrong += _unlike(shown(street), shown(calm_street))
-    if movers(ours) == movers(calm):
+    if steps(ours) == steps(calm):
         wrong += _unlike(messages(ours), messages(calm))
     return [*wrong, *shown_wrong(ours, street), *cases.verify(ours)]
 
@@ -123,12 +123,17 @@ def opened_unread(database: Database) -> dict[str, str]:
         return {row.id: row.state for row in connection.execute(query)}
 
 
-def movers(database: Database) -> int:
-    """Return how many runs moved a case or could not read everything."""
-    incomplete = select(tables.runs.c.id).where(tables.runs.c.verdict == Verdict.INCOMPLETE)
+def steps(database: Database) -> set[frozenset[Any]]:
+    """Return which moves of which cases were made together, run by run; an incomplete run is a step."""
+    entries, runs = tables.entries.c, tables.runs.c
+    incomplete = select(runs.id).where(runs.verdict == Verdict.INCOMPLETE)
     with database.read() as connection:
-        moved = set(connection.scalars(select(tables.entries.c.run_id)))
-        return len(moved | set(connection.scalars(incomplete)))
+        moves = connection.execute(select(entries.run_id, entries.topic, entries.version)).all()
+        unread = {frozenset([name]) for name in connection.scalars(incomplete)}
+    together: dict[str, set[tuple[str, int]]] = {}
+    for run, topic, version in moves:
+        together.setdefault(run, set()).add((topic, version))
+    return {frozenset(each) for each in together.values()} | unread
 
 
 def shown_wrong(database: Database, street: Street) -> list[str]:
