@@ -307,14 +307,14 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
             "read_timeout_seconds": ("read_timeout_seconds", _TIMEOUT),
             "page_size": ("page_size", readers.count(1, 100)),
             "page_limit": ("page_limit", readers.count(1, 1_000_000)),
-        },
-    ),
             "requests_per_second": (
                 "requests_per_second",
                 readers.number(0.1, 1000, "a number of requests"),
             ),
             "retry_limit": ("retry_limit", readers.count(0, 10_000)),
             "retry_seconds": ("retry_seconds", readers.number(0, 3600, "a number of seconds")),
+        },
+    ),
     "pull": (
         "pull",
         {
