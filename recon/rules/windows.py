@@ -77,15 +77,17 @@ def parts(window: Window, done: Iterable[Slice] = ()) -> tuple[Window, ...]:
 def relisted(cursor: datetime | None, *, fresh: Window, pull: PullSettings) -> Window | None:
     """Return the next slice of what was read before and may have failed since; None when there is none.
 
-    cursor: where the slice before it ended; None begins anew, and so does one that has reached what is fresh
-    or fallen out at the other end.
+    cursor: where the slice before it ended; None begins anew, and so does one that has fallen out at the far
+    end or reached what is fresh. What is fresh moves on with each run: less than a slice before it has been
+    reached, and the last slice takes along what would be left.
     """
-    start = fresh.to_at - pull.relist
+    start, slice_ = fresh.to_at - pull.relist, pull.relist / pull.relist_slices
     if start >= fresh.from_at:
         return None
-    if cursor is None or not start <= cursor < fresh.from_at:
+    if cursor is None or not start <= cursor <= fresh.from_at - slice_:
         cursor = start
-    return Window(cursor, min(cursor + pull.relist / pull.relist_slices, fresh.from_at))
+    end = cursor + slice_
+    return Window(cursor, end if end <= fresh.from_at - slice_ else fresh.from_at)
 
 
 def read(account: Account, window: Window) -> Account:
