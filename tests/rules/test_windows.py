@@ -86,12 +86,38 @@ def test_any_cursor_leads_through_everything_old_without_a_gap(
         fresh = Window(now - timedelta(hours=each) - PULL.overlap, now)
         window = windows.relisted(cursor, fresh=fresh, pull=PULL)
         assert window is not None
-        oldest = now - PULL.relist
-        follows = cursor is not None and oldest <= cursor < fresh.from_at
+        oldest, slice_ = now - PULL.relist, PULL.relist / 24
+        follows = cursor is not None and oldest <= cursor <= fresh.from_at - slice_
         assert window.from_at == (cursor if follows else oldest)
         assert window.from_at < window.to_at <= fresh.from_at
-        assert window.to_at == fresh.from_at or window.to_at - window.from_at == PULL.relist / 24
+        assert slice_ <= window.to_at - window.from_at < 2 * slice_
+        assert window.to_at == fresh.from_at or window.to_at - window.from_at == slice_
         cursor = window.to_at
+
+
+@given(st.integers(min_value=0, max_value=80), st.integers(min_value=2 * 60, max_value=44 * 24 * 60))
+def test_what_is_old_is_listed_again_within_a_day_of_hourly_runs_however_long_they_go_on(
+    runs: int, age_minutes: int
+) -> None:
+    cursor, now = None, NOON
+    for _ in range(runs):
+        now += timedelta(hours=1)
+        window = windows.relisted(
+            cursor, fresh=Window(now - timedelta(hours=1) - PULL.overlap, now), pull=PULL
+        )
+        assert window is not None
+        cursor = window.to_at
+    created_at, met = now - timedelta(minutes=age_minutes), 0
+    for _ in range(24):
+        now += timedelta(hours=1)
+        window = windows.relisted(
+            cursor, fresh=Window(now - timedelta(hours=1) - PULL.overlap, now), pull=PULL
+        )
+        assert window is not None
+        met += window.from_at <= created_at <= window.to_at
+        cursor = window.to_at
+
+    assert met >= 1
 
 
 def test_an_account_is_covered_as_far_as_it_was_read_and_one_that_nobody_reads_is_not() -> None:
