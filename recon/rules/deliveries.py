@@ -47,7 +47,7 @@ def after(notice: Notice, outcome: Outcome | Finding, *, now: datetime, settings
         case Held(reason):
             return _taken_back(notice, reason, at=now + HELD_PAUSE)
         case Absent() | Unreadable():
-            return _not_found(notice, outcome, now=now, settings=settings)
+            return _not_found(notice, outcome, now=now)
 
 
 def _not_sent(notice: Notice, outcome: NotSent, *, now: datetime, settings: SlackSettings) -> Notice:
@@ -64,22 +64,19 @@ def _not_sent(notice: Notice, outcome: NotSent, *, now: datetime, settings: Slac
 
 def _silence(notice: Notice, outcome: Unknown, *, now: datetime, settings: SlackSettings) -> Notice:
     if outcome.repeatable:
-        return _again(notice, outcome.reason, now=now, pause=_pause(notice, settings), settings=settings)
+        return _taken_back(notice, outcome.reason, at=now + UNREACHED_PAUSE)
     return _unknown(notice, outcome.reason, misses=0, at=now + settings.look_up_after)
 
 
-def _not_found(
-    notice: Notice, finding: Absent | Unreadable, *, now: datetime, settings: SlackSettings
-) -> Notice:
+def _not_found(notice: Notice, finding: Absent | Unreadable, *, now: datetime) -> Notice:
     if isinstance(finding, Unreadable):
         return _unknown(notice, finding.reason, misses=notice.misses, at=now + BETWEEN_LOOK_UPS)
     misses = notice.misses + 1
     if misses < LOOK_UPS:
         return _unknown(notice, "not found at the first look", misses=misses, at=now + BETWEEN_LOOK_UPS)
-    sent_anew = _again(
-        notice, "not found, so it is sent again", now=now, pause=timedelta(0), settings=settings
-    )
-    return replace(sent_anew, misses=0)
+    # Slack said nothing of it and does not have it: an outage, which may last a day, and loses no alert.
+    sent_anew = _taken_back(notice, "not found, so it is sent again", at=now)
+    return replace(sent_anew, misses=0, first_sent_at=notice.first_sent_at)
 
 
 def _again(

@@ -79,9 +79,9 @@ SLOW = NotSent("slow", retry_after_seconds=30, counted=False)
         (1, Unknown("silence"), UNKNOWN, 70, 1),
         (3, Unknown("silence"), UNKNOWN, 70, 3),
         (9, Unknown("silence"), UNKNOWN, 70, 9),
-        # An edit is repeated instead.
-        (1, Unknown("silence", repeatable=True), WAITING, 15, 1),
-        (3, Unknown("silence", repeatable=True), UNDELIVERABLE, None, 3),
+        # An edit is repeated instead, however long the silence lasts: nothing was said of this message.
+        (1, Unknown("silence", repeatable=True), WAITING, 30, 0),
+        (3, Unknown("silence", repeatable=True), WAITING, 30, 2),
     ],
 )
 def test_what_a_send_leads_to(
@@ -95,29 +95,37 @@ def test_what_a_send_leads_to(
 
 
 @pytest.mark.parametrize(
-    "attempts,misses,finding,state,seconds,missed",
+    "attempts,misses,finding,state,seconds,missed,left",
     [
-        (1, 0, Delivered("C1", "1.2"), SENT, None, 0),
-        (1, 1, Delivered("C1", "1.2"), SENT, None, 0),
-        (1, 0, Absent(), UNKNOWN, 60, 1),
-        (1, 1, Absent(), WAITING, 0, 0),
-        (2, 1, Absent(), WAITING, 0, 0),
-        (3, 0, Absent(), UNKNOWN, 60, 1),
-        (3, 1, Absent(), UNDELIVERABLE, None, 0),
-        (1, 0, Unreadable("no"), UNKNOWN, 60, 0),
-        (1, 1, Unreadable("no"), UNKNOWN, 60, 1),
-        (9, 1, Unreadable("no"), UNKNOWN, 60, 1),
+        (1, 0, Delivered("C1", "1.2"), SENT, None, 0, 1),
+        (1, 1, Delivered("C1", "1.2"), SENT, None, 0, 1),
+        (1, 0, Absent(), UNKNOWN, 60, 1, 1),
+        (3, 0, Absent(), UNKNOWN, 60, 1, 3),
+        # Never there: the attempt is taken back, however often, or an outage would use them all up.
+        (1, 1, Absent(), WAITING, 0, 0, 0),
+        (2, 1, Absent(), WAITING, 0, 0, 1),
+        (3, 1, Absent(), WAITING, 0, 0, 2),
+        (1, 0, Unreadable("no"), UNKNOWN, 60, 0, 1),
+        (1, 1, Unreadable("no"), UNKNOWN, 60, 1, 1),
+        (9, 1, Unreadable("no"), UNKNOWN, 60, 1, 9),
     ],
 )
 def test_what_a_look_up_leads_to(  # noqa: PLR0917 - the columns of the table
-    attempts: int, misses: int, finding: Finding, state: NoticeState, seconds: float | None, missed: int
+    attempts: int,
+    misses: int,
+    finding: Finding,
+    state: NoticeState,
+    seconds: float | None,
+    missed: int,
+    left: int,
 ) -> None:
     claimed = replace(NOTICE, state=UNKNOWN, attempts=attempts, misses=misses)
 
     after = deliveries.after(claimed, finding, now=NOW, settings=SETTINGS)
 
-    assert (after.state, after.misses, after.attempts) == (state, missed, attempts)
+    assert (after.state, after.misses, after.attempts) == (state, missed, left)
     assert after.next_at == (BEFORE if seconds is None else NOW + timedelta(seconds=seconds))
+    assert after.first_sent_at == BEFORE
 
 
 def test_what_was_sent_says_where_it_is_and_nothing_went_wrong() -> None:
