@@ -77,7 +77,7 @@ def _of_last(run: Run) -> list[Sample]:
         Sample(
             "run_duration_seconds",
             "How long the last saved run took.",
-            {(): (run.finished_at - run.started_at).total_seconds()},
+            {(): _age(run.started_at, run.finished_at)},
         ),
         Sample("last_run_verdict", "1 for the verdict of the last saved run.", verdicts),
         Sample(
@@ -152,5 +152,5 @@ def _count(run: Run, name: str) -> float:
 
 
 def _age(since: datetime | None, now: datetime) -> float:
-    """Return seconds; 0 of nothing, and of what a clock that was wrong has put ahead of now."""
+    """Return seconds; 0 of nothing, and of what a clock that was wrong has put later."""
     return max(0.0, (now - since).total_seconds()) if since is not None else 0.0
