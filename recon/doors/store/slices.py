@@ -49,7 +49,7 @@ def forget(
     within: tuple[datetime, datetime],
     read_before: datetime,
 ) -> None:
-    """Forget the slices within a window that was read whole, and those that were read too long ago.
+    """Forget the slices that end within a window that was read whole, and those read too long ago.
 
     Raises:
         LeaseLost: Another run has taken over. Nothing was written.
@@ -61,7 +61,7 @@ def forget(
             delete(slices_table).where(
                 columns.account == account,
                 or_(
-                    (columns.from_at >= within[0]) & (columns.to_at <= within[1]),
+                    (columns.to_at >= within[0]) & (columns.to_at <= within[1]),
                     columns.read_at < read_before,
                 ),
             )

@@ -18,10 +18,10 @@ def read(
 ) -> Generator[tuple[tuple[int, T], ...], None, None]:
     """Yield what the readings give as it comes, each item with the number of its reading; close it.
 
-    One reading alone needs no thread. The first error is raised after everything that was read; once there is
+    One reading alone needs no thread, nor does one reader. The first error is raised after everything that was read; once there is
     one, no reading is begun or goes on.
     """
-    if len(readings) == 1 or readers == 1:
+    if len(readings) <= 1 or readers == 1:
         yield from (((number, item),) for number, each in enumerate(readings) for item in each())
         return
     crowd = _Crowd(readings, min(readers, len(readings)))
