@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recon.doctor.examination import Examination
 
 _SIGNS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.FAILURE: ("✗", "bold red")}
+_ONLY = f"Look at this section alone; may be repeated: {', '.join(Section)}."
 _WORD_WIDTH = max(len(level) for level in Level)
 
 
@@ -34,9 +35,7 @@ def doctor(
         Format, typer.Option("--format", help="Table for people, JSON for programs.")
     ] = Format.TABLE,
     offline: Annotated[bool, typer.Option("--offline", help="Ask neither the provider nor Slack.")] = False,
-    only: Annotated[
-        list[Section] | None, typer.Option("--only", help="Look at this section alone; may be repeated.")
-    ] = None,
+    only: Annotated[list[Section] | None, typer.Option("--only", metavar="SECTION", help=_ONLY)] = None,
     seconds: Annotated[
         int, typer.Option(help="How long to wait for everything together.", min=1, max=3600)
     ] = 60,

@@ -88,7 +88,7 @@ def _reading(patient: Patient) -> Iterator[Remark]:
     try:
         yield _PROVIDER.ok(f"It answers: the key is account {provider.account().id}'s.")
     except ReconError as error:
-        yield _PROVIDER.failure(str(error), _remedy(error, "the account"))
+        yield _PROVIDER.failure(_said(error), _remedy(error, "the account"))
         # Nobody answers, or knows the key: asking on costs time and says nothing new.
         if provider.now() is None or " 401" in str(error):
             return
@@ -118,7 +118,7 @@ def _unreadable(provider: Provider, account: AccountId, now: datetime) -> Iterat
         try:
             look()
         except ReconError as error:
-            yield _PROVIDER.failure(str(error), _remedy(error, what))
+            yield _PROVIDER.failure(_said(error), _remedy(error, what))
 
 
 def _writing(patient: Patient) -> Iterator[Remark]:
@@ -202,6 +202,12 @@ def _unasked(patient: Patient, pen: Pen) -> Iterator[Remark]:
         yield pen.warning("The provider was not asked (--offline).", "Leave --offline away to know.")
     elif patient.settings is not None and pen is _CLOCK:
         yield pen.warning("The provider's time is not known: there is no key.", "See the provider.")
+
+
+def _said(error: ReconError) -> str:
+    """Return what went wrong as a sentence: in errors it begins with what was asked for."""
+    text = str(error)
+    return text[:1].upper() + text[1:]
 
 
 def _remedy(error: ReconError, what: str) -> str:

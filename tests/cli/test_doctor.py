@@ -47,7 +47,7 @@ def test_a_failure_exits_1_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch) 
     done = recon("doctor")
 
     assert (done.returncode, done.stderr) == (1, "")
-    assert "  failure  the platform's own account broke off" in done.stdout
+    assert "  failure  The platform's own account broke off" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Not fit for tonight: 1 failure, ")
 
 

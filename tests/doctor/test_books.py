@@ -144,14 +144,31 @@ def test_a_sqlite_file_that_may_only_be_read_is_said(small: Clinic) -> None:
 
 
 @pytest.mark.postgres
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 def test_a_server_that_takes_no_writes_is_said(clinic: Clinic, database: Database) -> None:
-    if not is_postgres(database):
-        pytest.skip("SQLite has no such mode; its file is the test above")
     with database.read() as connection:
         name = connection.scalar(text("SELECT current_database()"))
     run(database, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
 
     assert one(clinic.told(Section.DATABASE), "It cannot be written").startswith("failure")
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_user_who_may_only_read_is_said(clinic: Clinic, database: Database) -> None:
+    reader = "recon_test_reader"
+    run(
+        database,
+        f"DO $$ BEGIN CREATE ROLE {reader}; EXCEPTION WHEN duplicate_object THEN NULL; END $$",
+        f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {reader}",
+    )
+    url = clinic.environ["RECON_DATABASE_URL"]
+    clinic.environ["RECON_DATABASE_URL"] = f"{url}{'&' if '?' in url else '?'}options=-c%20role%3D{reader}"
+
+    told = one(clinic.told(Section.DATABASE), "It cannot be written")
+
+    assert told.startswith("failure")
+    assert "the user may not do that there" in told
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,12 @@ def test_a_missing_permission_is_named(small: Clinic, sandbox: Street, path: str
     assert f"Give the key permission to read {what}" in one(told, "was refused with 403")
 
 
+def test_a_key_that_does_not_see_the_ledger_is_a_warning(small: Clinic, sandbox: Street) -> None:
+    sandbox.fault("GET /v1/balance_transactions", "403")
+
+    assert one(small.told(Section.PROVIDER), "may not read balance transactions").startswith("warning")
+
+
 def test_each_connected_account_is_read(small: Clinic, sandbox: Street) -> None:
     small.configure("recon.toml", '[provider]\naccounts = ["acct_1A", "acct_1B"]\n')
 
@@ -144,7 +150,7 @@ def test_what_is_not_the_provider_is_said(small: Clinic) -> None:
         small.environ["RECON_STRIPE_BASE_URL"] = served.url
         told = small.told(Section.PROVIDER)
 
-    assert "is not the provider's" in one(told, "own account broke off")
+    assert "is not the provider's" in one(told, "The platform's own account broke off")
 
 
 def test_who_does_not_answer_does_not_keep_the_others_waiting(small: Clinic, sandbox: Street) -> None:
