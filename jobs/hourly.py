@@ -5,6 +5,7 @@ Exit 0 done, 2 configuration, 3 incomplete or rows rejected, 4 notices undeliver
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from jobs.shift import log, takes_nothing, work
 from jobs.steps import Steps
 from recon import delivery, hourly
 from recon.cli import exits
+from recon.cli.progress import Counters
 from recon.doors import pulse
 from recon.doors.pulse import Beat
 from recon.doors.slack import Slack
@@ -90,7 +92,14 @@ def _delivered(database: Database, settings: Settings) -> int:
 def _run(database: Database, settings: Settings, steps: Steps) -> tuple[int, bool]:
     """Pass over the books; return the exit code, and whether every account was read completely."""
     try:
-        report = hourly.run(database, Provider(settings.provider), settings, clock=_now, entering=steps)
+        report = hourly.run(
+            database,
+            Provider(settings.provider),
+            settings,
+            clock=_now,
+            entering=steps,
+            progress=Counters(lambda said: log.info("pull", said=str(said), **asdict(said))),
+        )
     except ReconError as error:  # What waits to be said is said all the same.
         code = exits.of(error)
         log.error("run", reason=str(error), exit_code=code, seconds=steps.close())
