@@ -34,7 +34,9 @@ def doctor(
     output: Annotated[
         Format, typer.Option("--format", help="Table for people, JSON for programs.")
     ] = Format.TABLE,
-    offline: Annotated[bool, typer.Option("--offline", help="Ask neither the provider nor Slack.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", metavar="", help="Ask neither the provider nor Slack.")
+    ] = False,
     only: Annotated[list[Section] | None, typer.Option("--only", metavar="SECTION", help=_ONLY)] = None,
     seconds: Annotated[
         int, typer.Option(help="How long to wait for everything together.", min=1, max=3600)

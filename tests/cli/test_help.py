@@ -1,0 +1,33 @@
+"""Every command's help as a person reads it."""
+
+import pytest
+import typer.main
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from recon.cli.app import app
+
+
+def commands(group: TyperGroup) -> dict[str, TyperCommand]:
+    """Every command below a group, by its full name."""
+    found: dict[str, TyperCommand] = {}
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            found |= {f"{name} {below}": each for below, each in commands(command).items()}
+        else:
+            assert isinstance(command, TyperCommand)
+            found[name] = command
+    return found
+
+
+ROOT = typer.main.get_command(app)
+assert isinstance(ROOT, TyperGroup)
+COMMANDS = commands(ROOT)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_flag_asks_for_no_value_and_each_option_says_what_it_is_for(name: str) -> None:
+    options = [each for each in COMMANDS[name].params if isinstance(each, TyperOption)]
+
+    assert [each.name for each in options if each.is_flag and each.metavar != ""] == []
+    assert [each.name for each in options if not each.help] == []
+    assert COMMANDS[name].help, f"recon {name} says nothing of itself"
