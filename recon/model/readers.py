@@ -6,7 +6,7 @@ Never names a key or a file: settings.build does.
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from recon.model.records.words import AccountId, IntentStatus
 
@@ -75,6 +75,24 @@ def web_address(value: object) -> str:
     if isinstance(value, str) and re.fullmatch(r"https?://[^\s/]+[^\s]*", value):
         return value.rstrip("/")
     raise ValueError("a web address that begins with http:// or https://")
+
+
+def moment_or_none(value: object) -> datetime | None:
+    """Return a time; a date is the midnight, in UTC, that it begins with. None where the text is empty."""
+    if value == "":
+        return None
+    told = value.isoformat() if isinstance(value, date) else value  # TOML has dates and times of its own.
+    try:
+        moment = datetime.fromisoformat(told.strip()) if isinstance(told, str) else None
+    except ValueError:  # Not ISO 8601.
+        moment = None
+    if moment is not None and isinstance(told, str) and len(told.strip()) == len("2026-03-06"):
+        moment = moment.replace(tzinfo=UTC)
+    if moment is None or moment.tzinfo is None:
+        raise ValueError(
+            "a date such as 2026-03-06, a time with its zone such as 2026-03-06T17:00:00Z, or empty"
+        )
+    return moment.astimezone(UTC)
 
 
 def one_of(*words: str) -> Reader:

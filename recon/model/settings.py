@@ -7,7 +7,7 @@ does not explain.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import Any
 
@@ -63,16 +63,18 @@ class ProviderSettings:
 
 @dataclass(frozen=True, slots=True)
 class PullSettings:
-    """Which refunds each run reads.
+    """Which refunds each run reads, and which of them an intent is asked for.
 
     first_window: how far back the very first run reads. overlap: re-read before the watermark, because lists
     show items late. relist: how far back refunds are re-listed for late failures, one slice each run.
+    intents_from: refunds made before it need no intent; None is decided at each account's first reading.
     """
 
     first_window: timedelta = timedelta(days=45)
     overlap: timedelta = timedelta(minutes=10)
     relist: timedelta = timedelta(days=45)
     relist_slices: int = 24
+    intents_from: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +324,7 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
             "overlap_minutes": ("overlap", readers.duration("minutes")),
             "relist_days": ("relist", readers.duration("days", low=1)),
             "relist_slices": ("relist_slices", readers.count(1, 1000)),
+            "intents_from": ("intents_from", readers.moment_or_none),
         },
     ),
     "lease": ("lease", {"duration_minutes": ("duration", readers.duration("minutes", low=1))}),

@@ -112,19 +112,31 @@ def read_back(account: Account, window: Window) -> Account:
 
 
 def coverage(
-    accounts: Mapping[AccountId, Account], complete: Iterable[AccountId], named: Iterable[AccountId]
+    accounts: Mapping[AccountId, Account],
+    complete: Iterable[AccountId],
+    named: Iterable[AccountId],
+    intents_from: Mapping[AccountId, datetime],
 ) -> Coverage:
-    """Return what was read of each account that has rows or was to be read.
+    """Return what was read of each account that has rows or was to be read; what is older is outside.
 
-    named: the accounts of the rows; one that nobody reads is not covered.
+    named: the accounts of the rows; one that nobody reads is not covered. intents_from: from when an
+    account's intents count, where not from ever. A refund from before all refunds were read is outside as
+    well: whoever sees one of many cannot tell an orphan.
     """
     whole = frozenset(complete)
     refunds = {
         account: Reading(known.covered_from, known.watermark_at, complete=account in whole)
         for account, known in accounts.items()
     }
+    began = {
+        account: max(known.covered_from, intents_from.get(account, known.covered_from))
+        for account, known in accounts.items()
+        if known.covered_from is not None
+    }
     return Coverage(
-        refunds=refunds | {each: Reading(complete=False) for each in named if each not in refunds}
+        refunds=refunds | {each: Reading(complete=False) for each in named if each not in refunds},
+        intents={account: Reading(at) for account, at in (dict(intents_from) | began).items()},
+        older_is_outside=True,
     )
 
 

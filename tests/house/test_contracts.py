@@ -22,6 +22,8 @@ CONTRACTS = {
 HOUSE = [
     "recon/__init__.py",
     "recon/hourly.py",
+    "recon/planning.py",
+    "recon/lookback.py",
     "recon/pulling.py",
     "recon/delivery.py",
     "recon/watch.py",
@@ -67,6 +69,9 @@ BREAKS = [
     ("floors", "recon/doors/files.py", "import recon.pulling"),
     ("pulling", "recon/desk.py", "import recon.pulling"),
     ("pulling", "jobs/hourly.py", "import recon.pulling"),
+    ("floors", "recon/planning.py", "import recon.hourly"),
+    ("pulling", "jobs/hourly.py", "import recon.planning"),
+    ("pulling", "recon/cli/run.py", "import recon.lookback"),
     ("flows", "recon/hourly.py", "import recon.delivery"),
     ("flows", "recon/watch.py", "from recon import guard"),
     ("flows", "recon/desk.py", "import recon.history"),

@@ -123,10 +123,20 @@ def test_what_is_old_is_listed_again_within_a_day_of_hourly_runs_however_long_th
 def test_an_account_is_covered_as_far_as_it_was_read_and_one_that_nobody_reads_is_not() -> None:
     other, stranger = AccountId("acct_2"), AccountId("acct_9")
     accounts = {PLATFORM: KNOWN, other: Account(other)}
-    coverage = windows.coverage(accounts, [PLATFORM], [PLATFORM, stranger])
+    coverage = windows.coverage(accounts, [PLATFORM], [PLATFORM, stranger], {})
 
     assert coverage.refunds == {
         PLATFORM: Reading(KNOWN.covered_from, KNOWN.watermark_at, complete=True),
         other: Reading(None, None, complete=False),
         stranger: Reading(None, None, complete=False),
     }
+
+
+@pytest.mark.parametrize("days, expected", [(90, 60), (60, 60), (30, 30)])
+def test_a_refund_is_asked_for_its_intent_from_when_both_sides_are_known(days: int, expected: int) -> None:
+    other = AccountId("acct_2")
+    since = {PLATFORM: NOON - days * DAY, other: NOON}
+    coverage = windows.coverage({PLATFORM: KNOWN, other: Account(other)}, [PLATFORM], [PLATFORM], since)
+
+    assert coverage.intents == {PLATFORM: Reading(NOON - expected * DAY), other: Reading(NOON)}
+    assert coverage.older_is_outside

@@ -66,14 +66,76 @@ class AccountReading:
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where an account's intents begin.
+
+    earliest: when its first intent was created; None where there is none. older: live refunds made before
+    that, or all of them; those that the provider made by itself are left out.
+    """
+
+    account: AccountId
+    earliest: datetime | None
+    older: int
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """What of an account is older than what is judged, and therefore withheld.
+
+    intents, refunds: how many. covered_from: from when its refunds were read. intents_from: from when its
+    intents count; None is from ever. earliest: when the first intent of them, or of all that were read, was
+    created.
+    """
+
+    account: AccountId
+    intents: int
+    refunds: int
+    covered_from: datetime
+    intents_from: datetime | None
+    earliest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Backfill:
+    """An older window that a run is asked to read as well, both ends included.
+
+    accounts: of which; None is all of them. notify: whether somebody is told of the cases that it opens.
+    """
+
+    from_at: datetime
+    to_at: datetime
+    accounts: tuple[AccountId, ...] | None = None
+    notify: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """An older window that was read of one account on purpose.
+
+    before: from when its refunds were read without a gap until then. covered_from: the same after it; None
+    where they never were. unread: rows of it that cannot be judged.
+    """
+
+    reading: AccountReading
+    before: datetime
+    covered_from: datetime | None
+    unread: int
+
+    @property
+    def joined(self) -> bool:
+        """Return whether the window reaches what is covered, so that all of it is judged."""
+        return self.covered_from is not None and self.covered_from <= self.reading.from_at
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One pass of the job.
 
     fence: of its lease. as_of: the provider's time that everything was judged at. mark: the touch number up
-    to which this run saw everything. policy_digest: of the graces it judged with; another one makes the next
-    run a full diff. counts, at_risk: the result's. changes: cases moved; heals: intents finished. full:
-    everything was read, not only what was touched. heads_digest: over the heads of all entry chains after the
-    save.
+    to which this run saw everything. policy_digest: of the graces and the coverage it judged with; another
+    one makes the next run a full diff. counts, at_risk: the result's; counts also keep from when it judged
+    each account, and what is older. changes: cases moved; heals: intents finished. full: everything was read,
+    not only what was touched. heads_digest: over the heads of all entry chains after the save.
     """
 
     id: RunId

@@ -1,6 +1,7 @@
 """The diff: two frames and their links in, one result out. Pure; the same for any order of the rows."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -67,6 +68,19 @@ def find(
         incomplete=incomplete,
         older=_pairs(books, books.judged.older, books.stray.older),
     )
+
+
+def beside(result: Result, in_flight: Iterable[InFlight]) -> Result:
+    """Return the result with what else is in flight, which was judged before and did not change since."""
+    more = tuple(in_flight)
+    if not more:
+        return result
+    every = sorted((*result.in_flight, *more), key=lambda flight: (flight.account, flight.subject))
+    verdict = result.verdict
+    if verdict is Verdict.RECONCILED:
+        verdict = Verdict.RECONCILED_WITH_PENDING
+    counts = replace(result.counts, in_flight=len(every))
+    return replace(result, verdict=verdict, counts=counts, in_flight=tuple(every))
 
 
 def _books(

@@ -151,8 +151,7 @@ def judge(
     """
     stand = _stand(intents, linked, policy=policy, untouchable=untouchable, as_of=as_of)
     repeat = repeats.find(intents, refunds, links, linked.first, policy)
-    overdue = _overdue(intents, refunds, links, linked, policy=policy, as_of=as_of)
-    old = stand.stuck_old & ~covered & (linked.live == 0) & (stand.stuck_since < outside)
+    old = stand.stuck & stand.stuck_old & ~covered & (linked.live == 0) & (stand.stuck_since < outside)
     by_rule = (
         (DUPLICATE, stand.twice),
         (CURRENCY, stand.abroad),
@@ -162,14 +161,12 @@ def judge(
         (FAILED, stand.came_back & covered),
         (MISSING, stand.missing & stand.missing_old & covered),
         (STUCK, stand.stuck & stand.stuck_old & ~old),
-        (OVERDUE, overdue),
+        (OVERDUE, _overdue(intents, refunds, links, linked, policy=policy, as_of=as_of)),
     )
     rule = _first(by_rule, untouchable=untouchable, healable=stand.healable)
     quiet = (rule == NONE) & ~stand.healable & ~untouchable
-    young = np.zeros(len(intents), np.int8)
-    young[quiet & stand.missing & ~stand.missing_old] = MISSING
-    young[quiet & stand.stuck & ~stand.stuck_old] = STUCK
-    hidden = stand.under | stand.came_back | (stand.missing & stand.missing_old) | (stand.stuck & old)
+    young = _young(stand, quiet)
+    hidden = stand.under | stand.came_back | (stand.missing & stand.missing_old) | old
     uncovered = quiet & (young == NONE) & ~covered & hidden
     return Judgement(
         rule=rule,
@@ -183,6 +180,14 @@ def judge(
         stuck_since=stand.stuck_since,
         declared_repeats=repeat.declared,
     )
+
+
+def _young(stand: "_Standing", quiet: Bools) -> npt.NDArray[np.int8]:
+    """Return the rule that each intent about which no rule fires is only too young for."""
+    young = np.zeros(len(quiet), np.int8)
+    young[quiet & stand.missing & ~stand.missing_old] = MISSING
+    young[quiet & stand.stuck & ~stand.stuck_old] = STUCK
+    return young
 
 
 def _first(
