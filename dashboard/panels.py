@@ -9,15 +9,17 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import safe, session, times, words
+from dashboard import safe, session, tables, times, words
 from recon.desk import Freshness
 from recon.model.errors import ReconError, Wait
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
 from recon.model.records.results import Mismatch
-from recon.model.records.words import Certainty
+from recon.model.records.words import CaseState, Certainty
 
 FRESH_SECONDS: Final = 60.0  # The line counts in minutes.
+
+OVER: Final = frozenset({CaseState.RESOLVED, CaseState.CLEARED})
 
 Fact = tuple[str, object]
 
@@ -56,6 +58,13 @@ def badges(case: Case) -> None:
         )
         if case.mismatch.certainty is Certainty.PROBABLE:
             st.badge("Probable", icon=":material/help:", color="gray")
+
+
+def risk(case: Case) -> str:
+    """Return what is at risk, or what was until the case was answered or cleared."""
+    at_risk = case.mismatch.at_risk
+    amount = tables.money(at_risk) if at_risk.amount_minor else "nothing"
+    return f"{amount} at risk" if case.state not in OVER else f"{amount} was at risk"
 
 
 def particulars(mismatch: Mismatch, zone: tzinfo) -> tuple[Fact, ...]:

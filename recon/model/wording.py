@@ -57,7 +57,7 @@ ACTIONS: Final = {
     Action.ASSIGNED: "Assigned",
     Action.COMMENTED: "Commented",
     Action.RESOLVED: "Resolved",
-    Action.ACCEPTED: "Accepted until a date",
+    Action.ACCEPTED: "Accepted",
     Action.SNOOZED: "Snoozed",
     Action.ADOPTED: "Refund adopted",
     Action.LINKED: "Refund linked",

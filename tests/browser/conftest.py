@@ -19,7 +19,7 @@ from recon.cli.dashboard import serving
 from recon.doors.store.engines import Database
 from recon.model.records.cases import Case
 from recon.model.records.results import Mismatch
-from recon.model.records.words import IntentKey, Subject
+from recon.model.records.words import IntentKey, Kind, Subject
 from recon.model.settings import DashboardSettings
 from tests import seeds
 
@@ -67,10 +67,28 @@ class Desk:
         )
         return self._saved(mismatch, number)
 
+    def stray(self) -> Case:
+        """Save a run that found one more refund that nobody asked for."""
+        number = next(NUMBERS)
+        double = seeds.duplicate(number, at=datetime.now(UTC) - timedelta(hours=2))
+        mismatch = replace(
+            double,
+            kind=Kind.ORPHAN,
+            subject=Subject(f"refund:{double.refund_ids[0]}"),
+            intent_key=None,
+            why=f"Refund {double.refund_ids[0]} went out, and no intent of ours asked for it.",
+            refund_ids=double.refund_ids[:1],
+            extra_refund_ids=(),
+        )
+        return self._saved(mismatch, number)
+
     def _saved(self, mismatch: Mismatch, number: int) -> Case:
         now = datetime.now(UTC)
         intent, refunds = seeds.sides(mismatch, at=mismatch.since)
-        seeds.rows(self.database, [intent], refunds, now=now)
+        if mismatch.kind is Kind.ORPHAN:
+            seeds.rows(self.database, [], [replace(each, intent_key=None) for each in refunds], now=now)
+        else:
+            seeds.rows(self.database, [intent], refunds, now=now)
         (case,) = seeds.run(self.database, [mismatch], now=now, number=number)
         return case
 

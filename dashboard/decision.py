@@ -1,0 +1,216 @@
+"""What an operator may do to a case: a button for each move, a dialog that asks what it takes, and the desk.
+
+A click names the version that was looked at and one action id for as long as its dialog is open, so that
+nothing is overwritten and nothing happens twice.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Final
+from uuid import uuid4
+
+import streamlit as st
+
+from dashboard import panels, safe, session, tables, times, words
+from recon.desk import CaseView, Desk
+from recon.model.errors import CaseMoved, ReconError
+from recon.model.records.words import Action, CaseState, IntentKey, RefundId, Resolution
+
+REASON_PIXELS: Final = 110  # Four lines.
+ID_LIMIT: Final = 500  # Characters of a key or an id: the provider's longest.
+
+VERBS: Final = {
+    Action.ACKNOWLEDGED: "Acknowledge",
+    Action.RESOLVED: "Resolve",
+    Action.ADOPTED: "Adopt the refund",
+    Action.LINKED: "Link a refund",
+    Action.UNLINKED: "Take a link back",
+    Action.ACCEPTED: "Accept until a date",
+    Action.SNOOZED: "Snooze",
+    Action.ASSIGNED: "Assign",
+    Action.REOPENED: "Reopen",
+    Action.COMMENTED: "Comment",
+}
+ICONS: Final = {
+    Action.ACKNOWLEDGED: ":material/front_hand:",
+    Action.RESOLVED: ":material/check:",
+    Action.ADOPTED: ":material/note_add:",
+    Action.LINKED: ":material/link:",
+    Action.UNLINKED: ":material/link_off:",
+    Action.ACCEPTED: ":material/event_available:",
+    Action.SNOOZED: ":material/snooze:",
+    Action.ASSIGNED: ":material/person_add:",
+    Action.REOPENED: ":material/undo:",
+    Action.COMMENTED: ":material/chat:",
+}
+PURPOSES: Final = {
+    Action.ACKNOWLEDGED: "You take it on: it is not announced to its owner again while nothing changes.",
+    Action.RESOLVED: "You settle it. A run that finds other evidence, or still finds it, opens it again.",
+    Action.ADOPTED: "The refund was meant: it becomes an intent of ours, and the next run clears this case.",
+    Action.LINKED: "You say which intent of this account the refund belongs to; the next run judges the two.",
+    Action.UNLINKED: "The refund belongs again to whom its keys name, or to nobody; the next run judges it.",
+    Action.ACCEPTED: "You live with it as it is. It is open again on that day, or when its evidence changes.",
+    Action.SNOOZED: "It stays yours, and comes back on that day or with other evidence.",
+    Action.ASSIGNED: "Somebody else answers it; the rules in owners.toml leave it to them from now on.",
+    Action.REOPENED: "You take the decision back: it waits for somebody again.",
+    Action.COMMENTED: "Written into the story; the case stays as it is.",
+}
+# The moves behind "More": needed now and then, and no crowd of buttons beside the others.
+RARE: Final = frozenset({Action.LINKED, Action.UNLINKED, Action.ACCEPTED, Action.SNOOZED, Action.ASSIGNED})
+MISSING: Final = {
+    "code": "Say how it was settled.",
+    "until": "Choose a date.",
+    "owner": "Choose an owner.",
+    "intent_key": "Name the intent by its key.",
+    "refund_id": "Name the refund by its id.",
+}
+MOVES: Final[Mapping[Action, Callable[..., None]]] = {
+    Action.ACKNOWLEDGED: Desk.acknowledge,
+    Action.RESOLVED: Desk.resolve,
+    Action.ADOPTED: Desk.adopt,
+    Action.LINKED: Desk.link,
+    Action.UNLINKED: Desk.unlink,
+    Action.ACCEPTED: Desk.accept,
+    Action.SNOOZED: Desk.snooze,
+    Action.ASSIGNED: Desk.assign,
+    Action.REOPENED: Desk.reopen,
+    Action.COMMENTED: Desk.comment,
+}
+
+Asked = Mapping[str, object]
+
+
+def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
+    """Show what was decided, and the moves that this operator may make."""
+    st.header("Decide", anchor=False)
+    _standing(desk, view, zone)
+    if not view.moves:
+        st.caption("You may read this case. Acting on it needs the role operator.")
+        return
+    primary = next((move for move in view.moves if move is not Action.COMMENTED), None)
+    for move in view.moves:
+        if move not in RARE:
+            _button(desk, view, move, zone, primary=move is primary)
+    rare = [move for move in view.moves if move in RARE]
+    if rare:
+        with st.expander("More"):
+            for move in rare:
+                _button(desk, view, move, zone)
+    st.caption("Every move needs a reason, and is kept with your name in the story.")
+
+
+def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: str) -> None:
+    """Show what a move asks, and make it once it is confirmed."""
+    if st.session_state.get("again"):  # The button below, which is there only after a refusal.
+        st.rerun()
+    kind, amount = words.KINDS[view.case.mismatch.kind], tables.money(view.case.mismatch.at_risk)
+    st.text(f"{kind}, {panels.risk(view.case)}, case {view.case.id}.")
+    st.caption(PURPOSES[move])
+    with st.form("decision", border=False, enter_to_submit=False):
+        asked = _asked(desk, view, move, zone)
+        draft = st.session_state.get(f"draft-{view.case.id}", "")
+        reason = st.text_area(
+            "Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key=f"reason-{action_id}", value=draft
+        )
+        label = f"{VERBS[move]} {amount}" if move is not Action.COMMENTED else "Save the comment"
+        pressed = st.form_submit_button(label, type="primary", icon=ICONS[move])
+    if not pressed:
+        return
+    lacking = next((name for name, value in asked.items() if not value), None)
+    if lacking is not None:
+        st.warning(MISSING[lacking], icon=":material/edit:")
+        return
+    try:
+        MOVES[move](
+            desk,
+            view.case.id,
+            version=view.case.version,
+            reason=reason or "",
+            operator=session.operator(),
+            action_id=action_id,
+            **asked,
+        )
+    except CaseMoved as moved:
+        st.session_state[f"draft-{view.case.id}"] = reason  # Nobody types it twice.
+        panels.note("Not saved", str(moved), tone="red", icon=":material/sync_problem:")
+        st.button("Read it again", key="again", icon=":material/refresh:")
+    except ReconError as error:
+        panels.trouble(error)
+    else:
+        st.session_state["said"] = f"{words.ACTIONS[move]}. Saved with your reason."
+        st.session_state.pop(f"draft-{view.case.id}", None)
+        st.session_state["seen"] = None
+        st.rerun()
+
+
+def _standing(desk: Desk, view: CaseView, zone: tzinfo) -> None:
+    case = view.case
+    if case.state is CaseState.RESOLVED and case.resolution:
+        st.caption(f"Resolved as: {words.RESOLUTIONS[case.resolution]}.")
+    if case.accepted_until is not None:
+        st.caption(f"Accepted until {times.moment(case.accepted_until, zone)}.")
+    if case.snoozed_until is not None and case.snoozed_until > desk.now():
+        st.caption(f"Snoozed until {times.moment(case.snoozed_until, zone)}.")
+
+
+def _button(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, primary: bool = False) -> None:
+    clicked = st.button(
+        VERBS[move],
+        key=f"open-{move}",
+        icon=ICONS[move],
+        type="primary" if primary else "secondary",
+        width="stretch",
+    )
+    if clicked:
+        title = f"{VERBS[move]} · {tables.money(view.case.mismatch.at_risk)}"
+        # One action id for as long as the dialog is open: however often its button is pressed, one entry.
+        st.dialog(title, width="medium")(ask)(desk, view, move, zone, action_id=f"desk:{uuid4()}")
+
+
+def _asked(desk: Desk, view: CaseView, move: Action, zone: tzinfo) -> Asked:
+    """Show what a move takes beside a reason; return what was said so far, by the desk's own names."""
+    if move is Action.RESOLVED:
+        return {"code": _resolution()}
+    if move in {Action.ACCEPTED, Action.SNOOZED}:
+        return {"until": _until(desk.now(), zone)}
+    if move is Action.ASSIGNED:
+        owners = {f"{each.name} ({each.target})": each for each in desk.owners()}
+        named = st.selectbox("Owner", list(owners), index=None, placeholder="Choose one", key="owner")
+        return {"owner": None if named is None else owners[named]}
+    if move is Action.LINKED:
+        return _link(view)
+    if move is Action.UNLINKED:
+        linked = {f"{each.id} → {each.operator_key}": each.id for each in view.refunds if each.operator_key}
+        chosen = st.selectbox("Link", list(linked), key="linked")
+        return {"refund_id": linked.get(chosen)}
+    return {}
+
+
+def _resolution() -> Resolution | None:
+    return st.selectbox(
+        "How was it settled?",
+        list(Resolution),
+        index=None,
+        format_func=words.RESOLUTIONS.__getitem__,
+        placeholder="Choose one",
+        key="resolution",
+    )
+
+
+def _until(now: datetime, zone: tzinfo) -> datetime | None:
+    """Return the beginning of the day that was chosen, in the viewer's zone."""
+    tomorrow = now.astimezone(zone).date() + timedelta(days=1)
+    chosen: date | None = st.date_input(
+        "Until", value=None, min_value=tomorrow, format="YYYY-MM-DD", key="until"
+    )
+    return None if chosen is None else datetime.combine(chosen, time.min, zone)
+
+
+def _link(view: CaseView) -> Asked:
+    """Return the refund and the intent; the one that the case is about is known."""
+    side, _, named = view.case.subject.partition(":")
+    label = "Key of the intent" if side == "refund" else "Id of the refund"
+    typed = st.text_input(label, max_chars=ID_LIMIT, key="link").strip()
+    if side == "refund":
+        return {"refund_id": RefundId(named), "intent_key": IntentKey(typed)}
+    return {"refund_id": RefundId(typed), "intent_key": IntentKey(named)}
