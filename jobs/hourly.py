@@ -53,11 +53,7 @@ def hour(database: Database, settings: Settings) -> int:
     if code != exits.HELD:  # Another run is at it, and will say how it went.
         _beat(settings, Beat.SUCCESS if complete else code, name)
     delivered = _delivered(database, settings)
-    if settings.metrics_textfile is not None:
-        told = vitals.told(database, now=datetime.now(UTC))
-        failed = pulse.write_metrics(settings.metrics_textfile, told)
-        if failed:
-            log.warning("metrics", reason=failed)
+    vitals.write(settings, now=_now())
     return code if code != exits.OK else delivered
 
 
@@ -147,9 +143,10 @@ def _window(reading: AccountReading) -> dict[str, object]:
 
 
 def _not_begun(settings: Settings, code: int) -> None:
-    """Tell the heartbeat that there was no run, because the database is away or not ready."""
+    """Tell those who watch that there was no run, because the database is away or not ready."""
     if code != exits.HELD:
         _beat(settings, code, str(uuid4()))
+    vitals.write(settings, now=_now())
 
 
 def _beat(settings: Settings, what: Beat | int, name: str) -> None:

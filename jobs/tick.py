@@ -6,6 +6,7 @@ Exit 0 done, 2 configuration, 3 a service is away, 4 notices given up, or Slack 
 import sys
 from datetime import UTC, datetime, timedelta
 
+from jobs import vitals
 from jobs.hourly import deliver
 from jobs.shift import log, takes_nothing, work
 from recon import watch
@@ -18,7 +19,7 @@ DELIVERY_BUDGET = timedelta(seconds=20)  # A reply behind its root; for the rest
 
 def main() -> int:
     """Tick once, and return the exit code."""
-    return work("tick", tick)
+    return work("tick", tick, failed=lambda settings, _: vitals.write(settings, now=datetime.now(UTC)))
 
 
 def tick(database: Database, settings: Settings) -> int:
@@ -27,6 +28,7 @@ def tick(database: Database, settings: Settings) -> int:
     if found.stale and found.age is not None:
         log.error("stale", age_seconds=int(found.age.total_seconds()))
     report = deliver(database, settings, budget=DELIVERY_BUDGET)
+    vitals.write(settings, now=datetime.now(UTC))  # Between two hours too: alerts look at the notices.
     return exits.UNDELIVERED if report.given_up or report.away else exits.OK
 
 

@@ -6,14 +6,34 @@ on whichever machine they are asked for.
 
 from datetime import datetime
 
+import structlog
+
+from recon.doors import pulse
 from recon.doors.pulse import Labels, Sample, Sort
 from recon.doors.store import outbox, queue, runs, standing
 from recon.doors.store.engines import Database
-from recon.model.errors import ReconError
+from recon.model.errors import ConfigurationError, ReconError
 from recon.model.records.runs import Run
 from recon.model.records.words import Kind, Severity, Verdict
+from recon.model.settings import Settings
+
+log = structlog.get_logger("recon")
 
 UP = "Whether recon's database can be read: 1, or 0, and then nothing else is told."
+
+
+def write(settings: Settings, *, now: datetime) -> None:
+    """Put every metric into the text file, where there is one; what stops that is logged, no more."""
+    if settings.metrics_textfile is None:
+        return
+    try:
+        with Database.open(settings.database_url.reveal()) as database:
+            stands = told(database, now=now)
+    except ConfigurationError:  # The address is not one.
+        stands = (away(),)
+    failed = pulse.write_metrics(settings.metrics_textfile, stands)
+    if failed:
+        log.warning("metrics", reason=failed)
 
 
 def told(database: Database, *, now: datetime) -> tuple[Sample, ...]:

@@ -29,9 +29,16 @@ def log(capfd: pytest.CaptureFixture[str]) -> Log:
 
 
 @pytest.fixture
-def street(sandbox: Street, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Street:
+def street(
+    sandbox: Street,
+    database_url: str,
+    configure: Configure,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Street:
     """A sandbox with an orphan of an hour ago, and an environment that names it."""
     monkeypatch.chdir(tmp_path)
+    configure("")
     monkeypatch.setenv("RECON_DATABASE_URL", database_url)
     monkeypatch.setenv("STRIPE_API_KEY", STRIPE_KEY)
     monkeypatch.setenv("RECON_STRIPE_BASE_URL", sandbox.url)
@@ -46,10 +53,10 @@ def street(sandbox: Street, database_url: str, monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.fixture
 def configure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Configure:
-    """Make this text the configuration."""
+    """Make this text the configuration, of a provider that lets us hurry."""
 
     def put(text: str) -> None:
-        (tmp_path / "own.toml").write_text(text)
+        (tmp_path / "own.toml").write_text(f"[provider]\nrequests_per_second = 1000\n{text}")
         monkeypatch.setenv("RECON_CONFIG", str(tmp_path / "own.toml"))
 
     return put

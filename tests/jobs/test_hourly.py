@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -200,6 +201,42 @@ def test_a_tick_delivers_what_the_hour_left(street: Street, monkeypatch: pytest.
 
     assert tick.main() == 0
     assert len(street.messages()) > 0
+
+
+def test_a_tick_writes_the_metrics_too_and_a_file_that_cannot_be_written_stops_neither_job(
+    street: Street, configure: Configure, tmp_path: Path, log: Log
+) -> None:
+    configure(f'[pulse]\nmetrics_textfile = "{tmp_path}/recon.prom"\n')
+    ticked = tick.main()
+    written = (tmp_path / "recon.prom").read_text()
+    configure(f'[pulse]\nmetrics_textfile = "{tmp_path}/nowhere/recon.prom"\n')
+    log()
+
+    assert (ticked, tick.main(), hourly.main()) == (0, 0, 0)
+
+    assert "recon_delivery_lag_seconds 0.0" in written
+    said = [line["reason"] for line in log() if line["event"] == "metrics"]
+    assert len(said) == 2
+    assert all("No such file or directory" in reason for reason in said)
+
+
+@pytest.mark.parametrize("job", [hourly, tick])
+@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:9/recon", "sqlite:///not-ready.db"])
+def test_a_database_that_cannot_be_used_is_told_in_the_metrics(  # noqa: PLR0917 - what the test is made of
+    street: Street,
+    job: ModuleType,
+    url: str,
+    configure: Configure,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    configure(f'[pulse]\nmetrics_textfile = "{tmp_path}/recon.prom"\n')
+    monkeypatch.setenv("RECON_DATABASE_URL", url)
+
+    assert job.main() in {2, 3}
+
+    values = [line for line in (tmp_path / "recon.prom").read_text().splitlines() if line[0] != "#"]
+    assert values == ["recon_database_up 0.0"]
 
 
 def test_a_tick_raises_the_alarm_and_sends_it(street: Street, database: Database, log: Log) -> None:
