@@ -91,6 +91,8 @@ class World:
     def happen(self) -> None:
         """Let two hours pass in which everything happens that an hour can find, and some things in order."""
         self.hours += 1
+        # The runs' long pauses have moved the sandbox's time on; back it must never go.
+        self.town.now = datetime.fromtimestamp(self.town.street.running.state.clock.now(), UTC)
         for refund in self.fails:
             self.town.mend(refund)
         for intent in self.goes:
@@ -244,7 +246,10 @@ def settled(world: World) -> list[str]:
 
 
 def kill_some(world: World, *, number: int, weather: list[Fault], calmly: End) -> None:
-    """Let runs die anywhere in their length, all parts of it alike, every other one in that weather."""
+    """Let runs die anywhere in their length, all parts of it alike, every other one in that weather.
+
+    calmly: how long a run is that finds all there is; after one that has saved they are shorter.
+    """
     random = world.random
     for each in range(number):
         faults = random.sample(weather, 2) if each % 2 else []
@@ -258,6 +263,7 @@ def kill_some(world: World, *, number: int, weather: list[Fault], calmly: End) -
         world.ends[end.code] += 1
         world.deaths.append(f"{fate} in {faults}: {end}")
         assert end.code in ENDS, world.deaths[-1]
+        calmly = end if end.code == 0 else calmly
 
 
 def meet(world: World, fate: Fate, name: str) -> End:
