@@ -74,6 +74,7 @@ class Pull:
         known = {account.account: account for account in mirror.accounts(self.database)}
         names = list(dict.fromkeys((PLATFORM, *self.settings.provider.accounts)))
         accounts = [known.get(name, Account(name)) for name in names]
+        self.provider.begin(PLATFORM)
         try:
             end = self.time()
         except ProviderUnavailable as away:  # An outage: say what stands, at the time it was last seen.
@@ -265,17 +266,17 @@ class Pull:
             tally.changed += mirror.save_page(self.database, self.lease(), told)
 
     def _save_account(self, tally: "_Tally", known: Account, window: Window) -> None:
-        """Write down what is known of an account, and forget the slices of a window that is behind it."""
+        """Write down what is known of an account; forget slices that are behind it, and old ones."""
         # A row that could not be read must be met again; a dry run leaves what it read to the wet one.
         moves = tally.whole and not tally.rejects and not self.dry
         name = known.account
         mirror.save_account(self.database, self.lease(), tally.account if moves else known)
-        if moves and tally.sliced:
+        if tally.sliced and not self.dry:
             slices.forget(
                 self.database,
                 self.lease(),
                 name,
-                within=(window.from_at, window.to_at),
+                within=(window.from_at, window.to_at) if moves else None,
                 read_before=window.to_at - windows.KEPT,
             )
 

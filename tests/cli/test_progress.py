@@ -13,7 +13,7 @@ FIRST = Pulling(AccountId(""), number=1, accounts=15)
         (FIRST, "Reading account 1 of 15: the platform"),
         (
             Pulling(AccountId("acct_2"), 2, 15, pages=1, refunds=7, slices_read=1, slices=1),
-            "Reading account 2 of 15: acct_2, 1 pages, 7 refunds",
+            "Reading account 2 of 15: acct_2, 1 page, 7 refunds",
         ),
         (
             Pulling(AccountId("acct_2"), 2, 15, pages=1200, refunds=119_034, slices_read=3, slices=48),

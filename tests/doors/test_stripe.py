@@ -311,6 +311,23 @@ def test_events_tell_the_key_of_the_request_that_made_a_refund(sandbox: Street) 
     assert len(events) >= 2
 
 
+def test_events_are_told_up_to_a_time_where_there_is_one(sandbox: Street) -> None:
+    sandbox.set_time("2026-03-06T12:00:00Z")
+    sandbox.payment("pi_1", 5000)
+    made = []
+    for _ in range(3):
+        made.append(sandbox.control("refunds", payment="pi_1", amount=10)["id"])
+        sandbox.advance(60)
+    noon = datetime(2026, 3, 6, 12, 0, tzinfo=UTC)
+
+    def told(until: datetime | None) -> list[str]:
+        return [event.refund_id for event in provider(sandbox.url).refund_events(PLATFORM, noon, until)]
+
+    assert told(noon + timedelta(seconds=60)) == made[1::-1]
+    assert told(noon + timedelta(seconds=59)) == made[:1]
+    assert told(None) == made[::-1]
+
+
 def test_an_event_that_says_nothing_is_passed_over() -> None:
     good = {"type": "refund.created", "created": 5, "data": {"object": {"id": "re_1"}}, "request": {}}
     rows = [good, {**good, "data": {}}, {**good, "created": None}, {**good, "request": None}, 7]

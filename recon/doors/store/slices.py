@@ -46,26 +46,21 @@ def forget(
     lease: Lease,
     account: AccountId,
     *,
-    within: tuple[datetime, datetime],
+    within: tuple[datetime, datetime] | None,
     read_before: datetime,
 ) -> None:
-    """Forget the slices that end within a window that was read whole, and those read too long ago.
+    """Forget the slices that end within a window that was read whole, if it was, and those read too long ago.
 
     Raises:
         LeaseLost: Another run has taken over. Nothing was written.
     """
     columns = slices_table.c
+    over = [columns.read_at < read_before]
+    if within is not None:
+        over.append(columns.to_at.between(*within))
     with database.write() as connection:
         leases.check(connection, lease)
-        connection.execute(
-            delete(slices_table).where(
-                columns.account == account,
-                or_(
-                    (columns.to_at >= within[0]) & (columns.to_at <= within[1]),
-                    columns.read_at < read_before,
-                ),
-            )
-        )
+        connection.execute(delete(slices_table).where(columns.account == account, or_(*over)))
 
 
 def mirrored(

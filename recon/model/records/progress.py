@@ -27,4 +27,8 @@ class Pulling:
         if not self.pages:
             return begun
         sliced = f", {self.slices_read} of {self.slices} slices" if self.slices > 1 else ""
-        return f"{begun}, {self.pages:,} pages, {self.refunds:,} refunds{sliced}"
+        return f"{begun}, {_counted(self.pages, 'page')}, {_counted(self.refunds, 'refund')}{sliced}"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
