@@ -98,7 +98,8 @@ def _run(database: Database, settings: Settings, steps: Steps) -> tuple[int, boo
         )
     except ReconError as error:  # What waits to be said is said all the same.
         code = exits.of(error)
-        log.error("run", reason=str(error), exit_code=code, seconds=steps.close())
+        tell = log.warning if code == exits.HELD else log.error  # Another is at it: nothing is wrong.
+        tell("run", reason=str(error), exit_code=code, seconds=steps.close())
         return code, False
     run, seconds = report.run, steps.close()
     read = sum(each.complete for each in run.accounts)

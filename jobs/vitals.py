@@ -129,7 +129,7 @@ def _of_cases(database: Database, now: datetime) -> list[Sample]:
         cases[("kind", str(kind)), ("severity", str(severity))] += count
         by_currency = (("currency", currency), ("kind", str(kind)))
         at_risk[by_currency] = at_risk.get(by_currency, 0) + minor
-    oldest = queue.summary(database).oldest_opened_at
+    oldest = standing.waiting_since(database)
     unanswered: dict[Labels, float] = {
         (("severity", str(severity)),): _age(since, now)
         for severity, since in standing.unanswered_since(database, now=now).items()

@@ -126,9 +126,10 @@ def test_a_heartbeat_that_is_slow_holds_the_job_up_for_its_timeout_and_no_longer
 
 
 def test_a_lease_that_is_held_exits_75_and_says_nothing_to_the_heartbeat(
-    street: Street, heart: Wire, database: Database
+    street: Street, heart: Wire, database: Database, log: Log
 ) -> None:
     leases.take(database, HOUR, "somebody", now=datetime.now(UTC), duration=timedelta(minutes=5))
 
     assert hourly.main() == 75
     assert beats(heart) == []
+    assert {line["level"] for line in log()} <= {"info", "warning"}

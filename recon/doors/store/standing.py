@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
 
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS
@@ -50,26 +50,33 @@ def pending_unknown(database: Database) -> int:
         return int(connection.scalar(select(func.count()).select_from(intents).where(_UNKNOWN)) or 0)
 
 
+def waiting_since(database: Database) -> datetime | None:
+    """Return since when the longest waiting case waits; None where none does."""
+    columns = cases.c
+    with database.read() as connection:
+        firsts = [connection.scalar(_firsts(severity).where(columns.waiting)) for severity in Severity]
+    return min((first for first in firsts if first is not None), default=None)
+
+
 def unanswered_since(database: Database, *, now: datetime) -> Mapping[Severity, datetime | None]:
     """Return since when the longest unanswered case of each severity waits; None where there is none.
 
     Unanswered is an open case that nobody has put off until later.
     """
     columns = cases.c
-    found: dict[Severity, datetime | None] = {}
+    due = or_(columns.snoozed_until.is_(None), columns.snoozed_until <= now)
     with database.read() as connection:
-        for severity in Severity:
-            # The queue's index gives them in this order: only those that are answered are passed over.
-            query = (
-                select(columns.opened_at)
-                .where(
-                    columns.waiting,
-                    columns.rank == RANKS[severity],
-                    columns.state == CaseState.OPEN,
-                    or_(columns.snoozed_until.is_(None), columns.snoozed_until <= now),
-                )
-                .order_by(columns.opened_at)
-                .limit(1)
+        return {
+            severity: connection.scalar(
+                _firsts(severity).where(columns.waiting, columns.state == CaseState.OPEN, due)
             )
-            found[severity] = connection.scalar(query)
-    return found
+            for severity in Severity
+        }
+
+
+def _firsts(severity: Severity) -> Select[datetime]:
+    """Return the query for the first case of a severity; the queue's index gives them in this order."""
+    columns = cases.c
+    return (
+        select(columns.opened_at).where(columns.rank == RANKS[severity]).order_by(columns.opened_at).limit(1)
+    )
