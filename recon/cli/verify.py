@@ -21,6 +21,7 @@ def verify() -> None:
         named = {sentence.partition(":")[0] for sentence in wrong}
         told = (stories.unexplained(*each) for each in cases.stories(database) if each[0].id not in named)
         wrong += [sentence for sentence in told if sentence]
+        sealed = cases.sealed(database)
     for sentence in wrong[:SHOWN]:
         print(sentence)
     if len(wrong) > SHOWN:
@@ -28,3 +29,9 @@ def verify() -> None:
     if wrong:
         raise typer.Exit(exits.FOUND)
     print("Every chain of entries fits, and every case stands as its entries tell.")
+    if sealed.run_id is None:
+        print(f"No run has sealed an entry yet: the {sealed.newer} there are can be cut off unseen.")
+        return
+    print(f"Sealed by run {sealed.run_id} as {sealed.digest}; keep that elsewhere to compare it later.")
+    if sealed.newer:
+        print(f"Entries since then, which the next run seals: {sealed.newer}.")

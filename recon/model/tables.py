@@ -289,6 +289,16 @@ entries = Table(
     sqlite_with_rowid=False,  # INSERT OR REPLACE could replace by row number.
 )
 
+# Which run vouches for which entry: set once, by the first run that was saved after it.
+seals = Table(
+    "seals",
+    metadata,
+    Column("topic", Text, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("run_id", Text, index=True),  # None until then.
+    PrimaryKeyConstraint("topic", "version"),
+)
+
 # One row per Slack root message.
 threads = Table(
     "threads",

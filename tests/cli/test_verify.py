@@ -4,11 +4,11 @@ from typer.testing import CliRunner, Result
 
 from recon.cli.app import app
 from recon.cli.verify import SHOWN
-from recon.doors.store import cases
+from recon.doors.store import cases, migrations
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError
-from tests.doors.store.books import a_lease, a_run, case_of, opened
+from tests.doors.store.books import a_lease, a_run, acknowledged, case_of, opened
 
 
 def verified(url: str) -> Result:
@@ -25,7 +25,42 @@ def test_books_as_they_were_written_fit(database: Database, database_url: str) -
 
     done = verified(database_url)
 
-    assert (done.exit_code, done.output.count("fits")) == (0, 1)
+    digest = cases.sealed(database).digest
+    assert (done.exit_code, done.output.splitlines()) == (
+        0,
+        [
+            "Every chain of entries fits, and every case stands as its entries tell.",
+            f"Sealed by run run_1 as {digest}; keep that elsewhere to compare it later.",
+        ],
+    )
+
+
+def test_what_came_since_the_last_run_is_said_to_be_unsealed(database: Database, database_url: str) -> None:
+    before = verified(database_url)
+    fill(database, 2)
+    cases.move(database, acknowledged(case_of(1)))
+
+    assert before.output.splitlines()[-1] == (
+        "No run has sealed an entry yet: the 0 there are can be cut off unseen."
+    )
+    assert verified(database_url).output.splitlines()[-1] == (
+        "Entries since then, which the next run seals: 1."
+    )
+
+
+def test_a_case_cut_off_with_all_its_entries_is_missed(database: Database, database_url: str) -> None:
+    fill(database, 2)
+    lost = case_of(1).id
+    with database.write() as connection:
+        on_table = " ON entries" if database.dialect == "postgresql" else ""
+        connection.execute(text(f"DROP TRIGGER entries_kept{on_table}"))
+        for table, column in (("cases", "id"), ("entries", "topic"), ("seals", "topic")):
+            connection.execute(text(f"DELETE FROM {table} WHERE {column} = '{lost}'"))  # noqa: S608 -- ours
+    migrations.upgrade(database)
+
+    done = verified(database_url)
+
+    assert (done.exit_code, done.output) == (1, "Run run_1: what it sealed is not what stands there now.\n")
 
 
 @pytest.mark.parametrize("number", [1, SHOWN, SHOWN + 2])

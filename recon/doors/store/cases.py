@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from recon.doors.store import chains, claims, leases, outbox, runs, triggers
+from recon.doors.store import chains, claims, leases, outbox, runs, seals, triggers
 from recon.doors.store.chains import StoredEntry
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import INTENTS, REFUNDS, case_record, case_row, entry_row, reject_row
@@ -95,7 +95,7 @@ def save_run(database: Database, lease: Lease, saving: Saving) -> Saved:
         outbox.add(connection, _still_true(saving.notices, moved), saving.threads)
         _replace_due(connection, saving, not_healed, moved)
         _replace_rejects(connection, saving)
-        run = replace(run, healed=len(healed), heads_digest=_heads_digest(connection))
+        run = replace(run, healed=len(healed), heads_digest=seals.close(connection, run.id))
         runs.put(connection, run)
         _prune_touches(connection, run.mark)
     return Saved(run, moved, healed, not_healed)
@@ -186,10 +186,17 @@ def stories(database: Database) -> Iterator[tuple[Case, tuple[Entry, ...]]]:
 
 
 def verify(database: Database) -> tuple[str, ...]:
-    """Return what is wrong with the books' own books, a sentence each: broken chains, missing triggers."""
+    """Return what is wrong with the books' own books, a sentence each: chains, seals, missing triggers."""
     with database.read() as connection:
         lacking = triggers.missing(connection)
-        return chains.broken(connection) + tuple(f"The trigger {name} is missing." for name in lacking)
+        wrong = (*chains.broken(connection), *seals.broken(connection))
+        return wrong + tuple(f"The trigger {name} is missing." for name in lacking)
+
+
+def sealed(database: Database) -> seals.Sealed:
+    """Return how far the runs vouch for the entries."""
+    with database.read() as connection:
+        return seals.standing(connection)
 
 
 def _save(connection: Connection, changes: Sequence[Change]) -> tuple[Change, ...]:
@@ -241,6 +248,7 @@ def _write(
         assert found.rowcount == len(moved), f"expected {len(moved)} locked cases, found {found.rowcount}"
     if links:
         connection.execute(insert(connection, tables.entries), links)
+        seals.add(connection, links)
         _name_refunds(connection, [change.case for change in changes], [row["id"] for row in moved])
 
 
@@ -330,12 +338,6 @@ def _replace_rejects(connection: Connection, saving: Saving) -> None:
     rows = [reject_row(each) for each in saving.rejects if each.source in READ]
     if rows:
         connection.execute(insert(connection, table), rows)
-
-
-def _heads_digest(connection: Connection) -> str:
-    return chains.heads_digest(
-        (row.id, row.head) for row in connection.execute(select(cases.c.id, cases.c.head))
-    )
 
 
 def _prune_touches(connection: Connection, mark: int) -> None:

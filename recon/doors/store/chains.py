@@ -3,7 +3,7 @@
 Never writes; cases.py adds links in the transaction that moves the case.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -12,7 +12,6 @@ from sqlalchemy import Connection, select
 
 from recon.doors.store.rows import entry_record
 from recon.model.records.cases import Entry
-from recon.model.records.words import CaseId
 from recon.model.stored import canonical, microseconds
 from recon.model.tables import cases, entries
 
@@ -37,12 +36,6 @@ def link(row: Mapping[str, Any], previous_hash: str) -> dict[str, Any]:
 def stored(row: Mapping[Any, Any]) -> StoredEntry:
     """Return the stored entry of a row."""
     return StoredEntry(entry_record(row), row["previous_hash"], row["hash"])
-
-
-def heads_digest(heads: Iterable[tuple[CaseId, str]]) -> str:
-    """Return one hash over the latest hash of every chain, whatever their order."""
-    lines = sorted(f"{topic} {head}" for topic, head in heads)
-    return sha256("\n".join(lines).encode()).hexdigest()
 
 
 def broken(connection: Connection) -> tuple[str, ...]:

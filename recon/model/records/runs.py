@@ -135,7 +135,8 @@ class Run:
     to which this run saw everything. policy_digest: of the graces and the coverage it judged with; another
     one makes the next run a full diff. counts, at_risk: the result's; counts also keep from when it judged
     each account, and what is older. changes: cases moved; heals: intents finished. full: everything was read,
-    not only what was touched. heads_digest: over the heads of all entry chains after the save.
+    not only what was touched. heads_digest: how many entries are sealed after the save, and a hash over
+    this run's and the digest before.
     """
 
     id: RunId
