@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import uuid4
 
 from jobs import vitals
-from jobs.shift import log, takes_nothing, work
+from jobs.shift import log, takes_wait, work
 from jobs.steps import Steps
 from recon import delivery, hourly
 from recon.cli import exits
@@ -18,24 +19,26 @@ from recon.cli.progress import Counters
 from recon.doors import pulse
 from recon.doors.pulse import Beat
 from recon.doors.slack import Slack
+from recon.doors.store import keeping
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
 from recon.model.errors import ReconError
 from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading
 from recon.model.settings import Settings
+from recon.rules import beginnings
 
 # A send, the wait before its look-ups and both of them: what is still unknown then is left to the tick.
 DELIVERY_BUDGET = timedelta(seconds=150)
 _REJECTS_LOGGED = 5  # Rows that the log names; recon run --format json lists them all.
 
 
-def main() -> int:
-    """Do the hour once, and return the exit code."""
-    return work("hourly", hour, failed=_not_begun)
+def main(wait: timedelta = keeping.AT_ONCE) -> int:
+    """Do the hour once, and return the exit code. wait: how long for another run to end."""
+    return work("hourly", partial(hour, wait=wait), failed=_not_begun)
 
 
-def hour(database: Database, settings: Settings) -> int:
+def hour(database: Database, settings: Settings, *, wait: timedelta = keeping.AT_ONCE) -> int:
     """Run, deliver, tell the pulse; return the exit code, the run's before the delivery's.
 
     The pulse hears of success when every account was read completely. Rejected rows alone do not stop it:
@@ -45,7 +48,7 @@ def hour(database: Database, settings: Settings) -> int:
     # Not before the lease is held: a start without an end would be taken for a run that hangs.
     steps = Steps(lambda: _beat(settings, Beat.START, name))
     try:
-        code, complete = _run(database, settings, steps)
+        code, complete = _run(database, settings, steps, wait)
     except BaseException:  # A bug, or somebody's Ctrl-C: whoever started the job is shown it.
         steps.close()
         _beat(settings, Beat.FAIL, name)
@@ -85,7 +88,7 @@ def _delivered(database: Database, settings: Settings) -> int:
     return exits.OK if report.complete else exits.UNDELIVERED
 
 
-def _run(database: Database, settings: Settings, steps: Steps) -> tuple[int, bool]:
+def _run(database: Database, settings: Settings, steps: Steps, wait: timedelta) -> tuple[int, bool]:
     """Pass over the books; return the exit code, and whether every account was read completely."""
     try:
         report = hourly.run(
@@ -94,6 +97,7 @@ def _run(database: Database, settings: Settings, steps: Steps) -> tuple[int, boo
             settings,
             clock=_now,
             entering=steps,
+            wait=wait,
             progress=Counters(lambda said: log.info("pull", said=str(said), **asdict(said))),
         )
     except ReconError as error:  # What waits to be said is said all the same.
@@ -122,6 +126,8 @@ def _run(database: Database, settings: Settings, steps: Steps) -> tuple[int, boo
         seconds=seconds,
     )
     _log_rejected(report.result.rejected)
+    for sentence in (*report.said, *beginnings.sentences(report.older)):
+        log.info("older", said=sentence)
     return exits.OK if report.in_order else exits.INCOMPLETE, report.complete
 
 
@@ -163,5 +169,4 @@ def _now() -> datetime:
 
 
 if __name__ == "__main__":
-    takes_nothing("hourly", __doc__)
-    sys.exit(main())
+    sys.exit(main(takes_wait("hourly", __doc__)))

@@ -3,8 +3,9 @@
 Never knows what the work is.
 """
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
+from datetime import timedelta
 
 import structlog
 
@@ -17,6 +18,8 @@ from recon.model.settings import Settings
 
 log = structlog.get_logger("recon")
 
+_LONGEST_WAIT = 86_400  # A day: by then somebody has looked at what holds the lease.
+
 
 def takes_nothing(job: str, about: str | None) -> None:
     """Answer -h with what the job is, and refuse every other argument, before anything is done.
@@ -27,6 +30,34 @@ def takes_nothing(job: str, about: str | None) -> None:
     ArgumentParser(
         prog=f"python -m jobs.{job}", description=about, formatter_class=RawDescriptionHelpFormatter
     ).parse_args()
+
+
+def takes_wait(job: str, about: str | None) -> timedelta:
+    """Return how long the job is to wait while another run is at it; refuse every other argument.
+
+    Raises:
+        SystemExit: there was another argument; with 2 where it was not -h or --help.
+    """
+    parser = ArgumentParser(
+        prog=f"python -m jobs.{job}", description=about, formatter_class=RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--wait",
+        metavar="SECONDS",
+        type=_seconds,
+        default=timedelta(0),
+        help=f"wait that long at most while another run is at it, 0 to {_LONGEST_WAIT}; 0 ends at once",
+    )
+    waited: timedelta = parser.parse_args().wait
+    return waited
+
+
+def _seconds(text: str) -> timedelta:
+    if text.isdecimal() and int(text) <= _LONGEST_WAIT:
+        return timedelta(seconds=int(text))
+    raise ArgumentTypeError(
+        f"expected a whole number of seconds from 0 to {_LONGEST_WAIT}, found {text[:40]!r}"
+    )
 
 
 def work(

@@ -79,7 +79,7 @@ def run(
     as_of: datetime | None = None,
     progress: Progress | None = None,
     entering: Entering | None = None,
-    wait: timedelta = keeping.NOW,
+    wait: timedelta = keeping.AT_ONCE,
     back: Backfill | None = None,
 ) -> RunReport:
     """Pass over the books once, and return what came of it.

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import dashboard, db, deliver, demo, diff, doctor, run, sandbox, status, verify
+from recon.cli import backfill, dashboard, db, deliver, demo, diff, doctor, run, sandbox, status, verify
 
 app = typer.Typer(
     name="recon",
@@ -47,6 +47,7 @@ app.command("dashboard")(dashboard.dashboard)
 app.add_typer(db.app)
 app.command("sandbox")(sandbox.sandbox)
 app.command("run")(run.run)
+app.command("backfill")(backfill.backfill)
 app.command("deliver")(deliver.deliver)
 app.command("status")(status.status)
 app.command("verify")(verify.verify)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
 from recon.model.records.results import Healable
-from recon.model.records.runs import AccountReading
+from recon.model.records.runs import AccountReading, Backfill, ReadBack
 
 if TYPE_CHECKING:
     from recon.hourly import RunReport
@@ -38,7 +38,20 @@ Deliver = Annotated[
 ]
 
 
+Wait = Annotated[
+    int,
+    typer.Option(
+        metavar="SECONDS", min=0, max=86400, help="Wait that long at most while another run is at it."
+    ),
+]
+Output = Annotated[Format, typer.Option("--format", help="Table for people, JSON for programs.")]
+FailOnMismatch = Annotated[
+    bool, typer.Option("--fail-on-mismatch", metavar="", help="Exit 1 if there are mismatches.")
+]
+
+
 def run(
+    *,
     dry_run: DryRun = False,
     as_of: Annotated[
         str | None,
@@ -47,13 +60,10 @@ def run(
             help="Judge at this time, ISO 8601 with a zone; else at the end of what was pulled.",
         ),
     ] = None,
-    format_: Annotated[
-        Format, typer.Option("--format", help="Table for people, JSON for programs.")
-    ] = Format.TABLE,
-    fail_on_mismatch: Annotated[
-        bool, typer.Option("--fail-on-mismatch", metavar="", help="Exit 1 if there are mismatches.")
-    ] = False,
+    format_: Output = Format.TABLE,
+    fail_on_mismatch: FailOnMismatch = False,
     deliver: Deliver = False,
+    wait: Wait = 0,
 ) -> None:
     """Pull refunds, compare them with the intents, move cases, finish what is proved, and queue notices.
 
@@ -62,9 +72,30 @@ def run(
     Exit 2: the configuration cannot be used; nothing was done.
     Exit 3: not everything was read, or rows were rejected; nothing was cleared where that is so.
     Exit 4: notices could not be delivered; they wait.
-    Exit 75: another run is at it.
+    Exit 75: another run is at it, and was so for as long as --wait says.
     """
     asked = None if as_of is None else _time(as_of)
+    carry_out(
+        dry_run=dry_run,
+        as_of=asked,
+        format_=format_,
+        fail_on_mismatch=fail_on_mismatch,
+        deliver=deliver,
+        wait=wait,
+    )
+
+
+def carry_out(
+    *,
+    dry_run: bool,
+    format_: Format,
+    fail_on_mismatch: bool,
+    deliver: bool,
+    wait: int,
+    as_of: datetime | None = None,
+    back: Backfill | None = None,
+) -> None:
+    """Pass over the books once, print what came of it, and end the process with its exit code."""
     from recon import hourly
     from recon.doors import config
     from recon.doors.store import migrations
@@ -81,8 +112,10 @@ def run(
                 settings,
                 clock=_now,
                 dry_run=dry_run,
-                as_of=asked,
+                as_of=as_of,
                 progress=say,
+                wait=timedelta(seconds=wait),
+                back=back,
             )
         _print(report, format_, settings, delivers=deliver)
         delivered = _deliver(database, settings) if deliver and not dry_run else True
@@ -100,7 +133,7 @@ def exit_code(report: "RunReport", *, delivered: bool, fail_on_mismatch: bool) -
 
 def as_json(report: "RunReport") -> dict[str, object]:
     """Return the result as `recon diff` gives it, with what the run did; every key is always there."""
-    from recon.rules import reports
+    from recon.rules import beginnings, reports
 
     run = report.run
     return {
@@ -115,8 +148,12 @@ def as_json(report: "RunReport") -> dict[str, object]:
             "opened": run.opened,
             "cleared": run.cleared,
             "healed": len(report.heals),
+            "untold": report.untold,
         },
         "accounts": [_account(reading) for reading in run.accounts],
+        "read_back": [_back(each) for each in report.back],
+        "older": beginnings.as_counts(report.older),
+        "said": list(report.said),
         "changes": [_change(change) for change in report.changes],
         "heals": [_heal(heal) for heal in report.heals],
         "not_healed": [_heal(heal) for heal in report.not_healed],
@@ -137,6 +174,18 @@ def _account(reading: AccountReading) -> dict[str, object]:
         "refunds": reading.refunds,
         "changed": reading.changed,
         "error": reading.error,
+    }
+
+
+def _back(back: ReadBack) -> dict[str, object]:
+    from recon.rules import reports
+
+    began = back.covered_from
+    return {
+        **_account(back.reading),
+        "joined": back.joined,
+        "covered_from": reports.instant(began) if began is not None else None,
+        "rejected": back.unread,
     }
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from recon.model import money, wording
 from recon.model.records.cases import Case, Change
 from recon.model.records.results import Money
+from recon.model.records.runs import ReadBack
 from recon.model.records.words import Action, Kind, Verdict
 
 if TYPE_CHECKING:
@@ -97,6 +98,38 @@ def _verdict(report: "RunReport") -> Iterator[Line]:
         f"Compared {judged}: {_several(counts.intents, 'intent')}, {_several(counts.refunds, 'refund')}, "
         f"{counts.matched} in agreement, {counts.in_flight} in flight, {counts.withheld} withheld"
     )
+    yield from _beginnings(report)
+
+
+def _beginnings(report: "RunReport") -> Iterator[Line]:
+    """Yield what was read back, what was decided about the past, and what is older than what is judged."""
+    from recon.rules import beginnings
+
+    for back in report.back:
+        yield Line(_read_back(back), "" if back.joined and back.reading.complete else "yellow")
+    for sentence in (*report.said, *beginnings.sentences(report.older)):
+        yield Line(sentence, "yellow")
+
+
+def _read_back(back: ReadBack) -> str:
+    """Return what was read of an older window, and whether it counts."""
+    reading = back.reading
+    whose = f" of {reading.account}" if reading.account else ""
+    window = f"{reading.from_at:%Y-%m-%d %H:%M} to {reading.to_at:%Y-%m-%d %H:%M} UTC"
+    refunds = f"{_several(reading.refunds, 'refund')}, {reading.changed} new or different"
+    told = f"Read back{whose}: {window}, {refunds}"
+    if not reading.complete:
+        return f"{told}; it broke off: {reading.error}. The same command goes on where it was."
+    if back.unread:
+        return f"{told}; {_several(back.unread, 'row')} unreadable, so that it does not count as read."
+    if back.joined:
+        return f"{told}; judged."
+    if back.covered_from is None:
+        return f"{told}; kept, and not judged: the account itself was not yet read to the end."
+    return (
+        f"{told}; kept, and not judged: a gap remains until {back.covered_from:%Y-%m-%d %H:%M} UTC. Read "
+        "that back first, then this again."
+    )
 
 
 def _changes(report: "RunReport") -> Iterator[Line]:
@@ -163,6 +196,11 @@ def _messages(report: "RunReport") -> Iterator[Line]:
     heads = [notice for notice in report.notices if notice.verb != "reply"]
     of = f" ({len(heads)} in channels, {replies.total()} in their threads)" if replies else ""
     yield from _heading(f"Notices: {len(report.notices) or 'nothing new to say'}{of}")
+    if report.untold:
+        yield Line(
+            f"{_several(report.untold, 'case')} opened without a notice: the dashboard has them, and owners "
+            "are told when they change; --notify tells at once."
+        )
     for notice in heads[:SHOWN]:
         said = unescape(notice.message.text.partition(" What to do: ")[0])
         below = replies[notice.thread_key]

@@ -19,7 +19,7 @@ from recon.model.records.runs import Lease
 Clock = Callable[[], datetime]
 Sleep = Callable[[float], None]
 
-NOW = timedelta(0)  # Not to wait at all.
+AT_ONCE = timedelta(0)  # Not to wait at all.
 _LOOKS_EVERY = timedelta(seconds=1)  # A run takes seconds to minutes, and a look is one small statement.
 
 
@@ -51,7 +51,7 @@ def kept(
     *,
     duration: timedelta,
     clock: Clock,
-    wait: timedelta = NOW,
+    wait: timedelta = AT_ONCE,
     sleep: Sleep = time.sleep,
 ) -> Iterator[Keeper]:
     """Take the lease, and give it back unless another has it by then.
@@ -78,7 +78,7 @@ def _taken(
         try:
             return leases.take(database, name, holder, now=clock(), duration=duration)
         except LeaseHeld:  # Another run is at it.
-            if wait <= NOW:
+            if wait <= AT_ONCE:
                 raise
         pause = min(wait, _LOOKS_EVERY)
         sleep(pause.total_seconds())
