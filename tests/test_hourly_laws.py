@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -12,22 +13,39 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, update
 
 from recon import hourly
+from recon.desk import CaseView, Click, Desk
 from recon.doors import intents
 from recon.doors.store import cases as book
-from recon.doors.store import leases, reading
+from recon.doors.store import reading
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Identity, Page, Provider
 from recon.model import tables
-from recon.model.errors import ProviderUnavailable
-from recon.model.records.cases import Change
+from recon.model.errors import ProviderUnavailable, Report
+from recon.model.records.people import Operator
 from recon.model.records.provider import Refund, RefundEvent
-from recon.model.records.runs import HOUR
-from recon.model.records.words import AccountId, Actor, IntentKey, IntentStatus, RefundId, Resolution
+from recon.model.records.words import (
+    AccountId,
+    Action,
+    Actor,
+    IntentKey,
+    IntentStatus,
+    RefundId,
+    Resolution,
+    Role,
+)
 from recon.model.settings import ProviderSettings, Secret, Settings
-from recon.rules import moves
+from recon.rules import stories
 from tests.builders import NOON, a_refund, an_intent
 from tests.hours import OWNERS
 
+ANA = Operator(Actor("ana"), Role.OPERATOR)
+DECISIONS = (
+    Action.ACKNOWLEDGED,
+    Action.RESOLVED,
+    Action.ACCEPTED,
+    Action.REOPENED,
+    Action.SNOOZED,
+)
 KEYS = ("a", "b", "c", "d", "e")
 NAMES = ("re_1", "re_2", "re_3", "re_4", "re_5", "re_6")
 PAYMENTS = ("pi_1", "pi_2", "ch_1")
@@ -44,7 +62,9 @@ STEP = st.one_of(
     st.tuples(st.just("refund"), name, payment, amount, st.one_of(st.none(), key)),
     st.tuples(st.just("mend"), name, st.sampled_from(("succeeded", "failed", "canceled"))),
     st.tuples(st.just("break"), st.just(0)),
-    st.tuples(st.just("resolve"), st.integers(0, 3)),
+    st.tuples(st.just("decide"), st.integers(0, 3), st.sampled_from(DECISIONS)),
+    st.tuples(st.just("claim"), st.integers(0, 3), st.sampled_from(("adopt", "unlink"))),
+    st.tuples(st.just("link"), st.integers(0, 3), name, key),
     st.tuples(st.just("run"), st.just(0)),
 )
 
@@ -88,6 +108,7 @@ class History:
         self.database = database
         self.provider = Memory()
         self.clicks = 0
+        self.desk = Desk(database, Settings(owners=OWNERS), clock=lambda: self.provider.time)
 
     def run(self, *, full: bool = False, dry_run: bool = False) -> hourly.RunReport:
         """Pass over the books; full: as if the settings had changed in a way that changes no judgement."""
@@ -157,22 +178,51 @@ class History:
         self.run()
         self.provider.broken = False
 
-    def do_resolve(self, place: int) -> None:
-        waiting = reading.read(self.database, full=True, mark=0, as_of=self.provider.time).cases
-        if place >= len(waiting):
-            return
+    def _case(self, place: int) -> CaseView | None:
+        """Return one of the cases there are, as the desk shows it."""
+        known = reading.read(self.database, full=True, mark=0, as_of=self.provider.time).cases
+        return self.desk.case(known[place].id, operator=ANA) if place < len(known) else None
+
+    def _click(self, view: CaseView) -> Click:
         self.clicks += 1
-        change = moves.resolve(
-            waiting[place],
-            code=Resolution.RECOVERED,
-            fence=leases.newest(self.database, HOUR),
-            actor=Actor("ana"),
-            reason="done",
-            now=self.provider.time,
-            action_id=f"click-{self.clicks}",
-        )
-        if isinstance(change, Change):
-            book.move(self.database, change)
+        version, action_id = view.case.version, f"click-{self.clicks}"
+        return Click(version=version, reason="Because.", operator=ANA, action_id=action_id)
+
+    def do_decide(self, place: int, move: Action) -> None:
+        view = self._case(place)
+        if view is None or move not in view.moves:
+            return
+        named, until = view.case.id, self.provider.time + timedelta(hours=30)
+        if move is Action.RESOLVED:
+            self.desk.resolve(named, code=Resolution.RECOVERED, **self._click(view))
+        elif move is Action.ACCEPTED:
+            self.desk.accept(named, until=until, **self._click(view))
+        elif move is Action.SNOOZED:
+            self.desk.snooze(named, until=until, **self._click(view))
+        else:
+            act = {Action.ACKNOWLEDGED: self.desk.acknowledge, Action.REOPENED: self.desk.reopen}[move]
+            act(named, **self._click(view))
+
+    def do_claim(self, place: int, move: str) -> None:
+        view = self._case(place)
+        if view is None:
+            return
+        linked = [refund.id for refund in view.refunds if refund.operator_key]
+        with suppress(Report):  # The rules refuse what makes no sense.
+            if move == "adopt":
+                self.desk.adopt(view.case.id, **self._click(view))
+            elif linked:
+                self.desk.unlink(view.case.id, refund_id=linked[0], **self._click(view))
+
+    def do_link(self, place: int, named: str, key: str) -> None:
+        view = self._case(place)
+        if view is None:
+            return
+        side, _, subject = view.case.subject.partition(":")
+        refund_id = RefundId(subject if side == "refund" else named)
+        intent_key = IntentKey(key if side == "refund" else subject)
+        with suppress(Report):
+            self.desk.link(view.case.id, refund_id=refund_id, intent_key=intent_key, **self._click(view))
 
     def do_run(self, _: int) -> None:
         self.run()
@@ -198,6 +248,7 @@ def test_after_any_history_a_full_diff_changes_nothing(
         assert full.changes == ()
         assert full.heals == ()
         assert book.verify(database) == ()
+        assert [said for each in book.stories(database) if (said := stories.unexplained(*each))] == []
 
 
 def test_the_memory_is_a_provider_that_a_run_can_read(sqlite_template: Path, tmp_path: Path) -> None:
