@@ -128,7 +128,7 @@ def test_a_dry_run_prints_what_the_wet_one_prints(town: Town, environ: dict[str,
 
 
 def test_an_incomplete_run_exits_3_and_says_what_was_not_read(town: Town, environ: dict[str, str]) -> None:
-    town.street.fault("GET /v1/refunds", "drop_before", times=9)
+    town.street.fault("GET /v1/refunds", "drop_before", times=200)
     done = recon_run(environ)
 
     assert done.returncode == 3
