@@ -12,7 +12,16 @@ from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Repo
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
 from recon.model.records.queues import QueueFilters
-from recon.model.records.words import Action, Actor, CaseState, Certainty, IntentKey, Kind, Resolution, Role
+from recon.model.records.words import (
+    Action,
+    Actor,
+    CaseState,
+    Certainty,
+    IntentKey,
+    Kind,
+    Resolution,
+    Role,
+)
 from recon.model.settings import DashboardSettings, Settings
 from tests import seeds
 from tests.builders import NOON

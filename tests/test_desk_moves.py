@@ -1,0 +1,120 @@
+"""Every move of the desk: whose it is, on which case, and how often it counts."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from recon.desk import Click, Desk
+from recon.doors.store.engines import Database
+from recon.model.errors import CaseMoved, NotPermitted, Report
+from recon.model.records.cases import Case, Owner
+from recon.model.records.people import Operator
+from recon.model.records.words import IntentKey, RefundId, Resolution
+from recon.model.settings import Settings
+from tests import seeds
+from tests.builders import NOON
+from tests.hours import OWNERS
+from tests.test_desk import ANA, BEN, LATER, VERA, acknowledged, seen
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def owned(database: Database) -> Desk:
+    """A desk whose settings name owners."""
+    return Desk(database, Settings(owners=OWNERS), clock=lambda: LATER)
+
+
+@pytest.fixture
+def case(database: Database) -> Case:
+    mismatch = seeds.duplicate(8812, at=NOON - timedelta(hours=2))
+    intent, refunds = seeds.sides(mismatch, at=mismatch.since)
+    seeds.rows(database, [intent], refunds, now=NOON)
+    (found,) = seeds.run(database, [mismatch], now=NOON)
+    return found
+
+
+def every_move(desk: Desk, case: Case, operator: Operator) -> dict[str, Callable[[], None]]:
+    """Return each move of the desk as one click of this operator's."""
+    click = Click(version=case.version, reason="Because.", operator=operator, action_id="click")
+    ours, until = {"refund_id": RefundId("re_8812"), "intent_key": IntentKey("refund_order:8812")}, NOON + DAY
+    return {
+        "acknowledge": lambda: desk.acknowledge(case.id, **click),
+        "resolve": lambda: desk.resolve(case.id, code=Resolution.RECOVERED, **click),
+        "accept": lambda: desk.accept(case.id, until=until, **click),
+        "reopen": lambda: desk.reopen(case.id, **click),
+        "snooze": lambda: desk.snooze(case.id, until=until, **click),
+        "assign": lambda: desk.assign(case.id, owner=desk.owners()[0], **click),
+        "adopt": lambda: desk.adopt(case.id, **click),
+        "link": lambda: desk.link(case.id, **ours, **click),  # type: ignore[arg-type]  # by name
+        "unlink": lambda: desk.unlink(case.id, refund_id=RefundId("re_8812"), **click),
+        "comment": lambda: desk.comment(case.id, **click),
+    }
+
+
+MOVES = (
+    "acknowledge",
+    "resolve",
+    "accept",
+    "reopen",
+    "snooze",
+    "assign",
+    "adopt",
+    "link",
+    "unlink",
+    "comment",
+)
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_no_move_is_a_viewers(owned: Desk, case: Case, move: str) -> None:
+    with pytest.raises(NotPermitted, match="Vera has the role viewer"):
+        every_move(owned, case, VERA)[move]()
+
+    assert len(seen(owned, case).entries) == 1
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_no_move_is_made_on_a_case_that_moved_meanwhile(owned: Desk, case: Case, move: str) -> None:
+    acknowledged(owned, case, BEN)
+
+    with pytest.raises(CaseMoved, match=r"^Ben acknowledged this case"):
+        every_move(owned, case, ANA)[move]()
+
+    assert len(seen(owned, case).entries) == 2
+
+
+@pytest.mark.parametrize("move", ["acknowledge", "resolve", "accept", "snooze", "assign", "link", "comment"])
+def test_every_move_is_made_once_however_often_it_is_pressed(owned: Desk, case: Case, move: str) -> None:
+    for _ in range(3):
+        every_move(owned, case, ANA)[move]()
+
+    assert len(seen(owned, case).entries) == 2
+
+
+def test_the_owners_are_those_of_owners_toml_each_once(database: Database) -> None:
+    rules = [
+        {"name": "all", "owner": "Operators", "target": "#ops"},
+        {"name": "support", "team": "support", "owner": "Leads", "target": "#leads"},
+        {"name": "old", "tool": "old", "unowned": "Closed."},
+        {"name": "again", "team": "sales", "owner": "Leads", "target": "#leads"},
+    ]
+    desk = Desk(database, Settings(owners={"rules": rules}), clock=lambda: LATER)
+
+    assert [(each.name, each.target) for each in desk.owners()] == [
+        ("Leads", "#leads"),
+        ("Operators", "#ops"),
+    ]
+
+
+def test_a_case_is_not_given_to_somebody_whom_owners_toml_does_not_name(owned: Desk, case: Case) -> None:
+    with pytest.raises(Report, match=r"an owner that owners\.toml names, found 'Mallory'"):
+        owned.assign(
+            case.id,
+            owner=Owner("Mallory", "#elsewhere", "x"),
+            version=case.version,
+            reason="Why not?",
+            operator=ANA,
+            action_id="m",
+        )
