@@ -17,7 +17,7 @@ from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Healable, Result
 from recon.model.records.runs import Lease, Run
-from recon.model.records.words import AccountId, Action, Subject, Verdict
+from recon.model.records.words import AccountId, Action, CaseId, Subject, Verdict
 from recon.model.settings import Settings
 from recon.rules import cases, notices, ownership
 from recon.rules.cases import Judged, RunStamp
@@ -185,16 +185,30 @@ class Plan:
         manner = self._manner()
         waiting = notices.by_thread(after.values(), livemode=manner.livemode)
         former = notices.by_thread(before.values(), livemode=manner.livemode)
-        untold = set(self.quiet.untold(changes, self.snapshot))
+        untold = {change.case.id for change in self.quiet.untold(changes, self.snapshot)}
+        untold |= self._never_told(changes)
+        kept = notices.kept_back(known, runs.recent(self.office.database, _RUNS_BACK), self._read)
         return notices.compose(
-            [change for change in changes if change not in untold],
+            [change for change in changes if change.case.id not in untold],
             waiting,
             frozenset(outbox.threads(self.office.database, sorted({*waiting, *former}))),
             before=before,
             manner=manner,
-            held=notices.kept_back(known, runs.recent(self.office.database, _RUNS_BACK), self._read),
+            held=[case for case in kept if (case.account, case.subject) not in self._healing],
             unread={each.account for each in self.run.accounts if not each.complete},
         )
+
+    @property
+    def _healing(self) -> frozenset[tuple[AccountId, Subject]]:
+        """Return the subjects that this run finishes: what was kept back about them has settled itself."""
+        return frozenset(
+            (each.account, Subject(f"intent:{each.intent_key}")) for each in self.result.healable
+        )
+
+    def _never_told(self, changes: tuple[Change, ...]) -> frozenset[CaseId]:
+        """Return the cases that clear and that nobody was ever told of: that they did is no news either."""
+        cleared = [change.case.id for change in changes if change.entry.action is Action.CLEARED]
+        return frozenset(cleared) - outbox.told(self.office.database, cleared)
 
     def _alarm(self) -> tuple[Notice, ...]:
         """Return the alarm of an incomplete run; none of a complete one."""

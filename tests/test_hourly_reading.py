@@ -90,6 +90,21 @@ def test_what_an_incomplete_run_kept_back_is_told_by_the_next_complete_one(town:
     assert later.notices == ()
 
 
+def test_what_an_incomplete_run_kept_back_and_the_next_one_heals_is_never_told(town: Town) -> None:
+    town.run()
+    intent = town.intend("1", status=IntentStatus.PENDING_UNKNOWN)
+    town.pass_time(hours=1)
+    town.street.fault("GET /v1/refunds", "drop_before", times=2)
+    broken = town.run()
+    town.pay(intent)
+    healed = town.run()
+    cleared = town.run()
+
+    assert (kinds(broken), len(healed.heals), kinds(cleared)) == (["opened stuck"], 1, ["cleared stuck"])
+    assert [notice.target for notice in broken.notices] == ["#operators"]
+    assert (healed.notices, cleared.notices) == ((), ())
+
+
 def test_an_outage_is_one_alarm_and_no_movement(town: Town) -> None:
     twice(town, "1")
     first = town.run()

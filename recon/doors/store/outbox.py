@@ -123,6 +123,18 @@ def threads_from(database: Database, beginning: str) -> Mapping[str, Thread]:
     return {row.key: Thread(row.key, row.target, row.channel, row.root_ts) for row in rows}
 
 
+def told(database: Database, cases: Iterable[CaseId]) -> frozenset[CaseId]:
+    """Return those of these cases that some notice speaks of, whether it has gone out or not."""
+    with database.read() as connection:
+        return frozenset(
+            CaseId(found)
+            for chunk in chunks(cases)
+            for found in connection.scalars(
+                select(notice_cases.c.case_id).distinct().where(notice_cases.c.case_id.in_(chunk))
+            )
+        )
+
+
 def next_due(database: Database) -> datetime | None:
     """Return when the next notice can be claimed; None when none is on its way."""
     columns = notices.c
