@@ -91,6 +91,8 @@ def test_what_an_incomplete_run_kept_back_is_told_by_the_next_complete_one(town:
 
 
 def test_what_an_incomplete_run_kept_back_and_the_next_one_heals_is_never_told(town: Town) -> None:
+    town.intend("told", status=IntentStatus.PENDING_UNKNOWN)
+    town.pass_time(hours=2)
     town.run()
     intent = town.intend("1", status=IntentStatus.PENDING_UNKNOWN)
     town.pass_time(hours=1)
