@@ -211,7 +211,11 @@ def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
         # For this transaction only: a pooler in between hands the session to somebody else after it.
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
+        # Plans are made anew: one that was made while a table was empty scans it still when it has grown.
+        connection.exec_driver_sql(
+            f"SELECT set_config('lock_timeout', '{BUSY_SECONDS}s', true), "
+            "set_config('plan_cache_mode', 'force_custom_plan', true)"
+        )
 
     return engine
 
