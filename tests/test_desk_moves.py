@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from recon.desk import Click, Desk
+from recon.doors.store import claims
 from recon.doors.store.engines import Database
+from recon.model import tables
 from recon.model.errors import CaseMoved, NotPermitted, Report
 from recon.model.records.cases import Case, Owner
+from recon.model.records.claims import Known
 from recon.model.records.people import Operator
 from recon.model.records.words import IntentKey, RefundId, Resolution
 from recon.model.settings import Settings
@@ -91,6 +96,24 @@ def test_every_move_is_made_once_however_often_it_is_pressed(owned: Desk, case: 
         every_move(owned, case, ANA)[move]()
 
     assert len(seen(owned, case).entries) == 2
+
+
+def test_who_decided_on_rows_that_changed_meanwhile_is_told(
+    owned: Desk, database: Database, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = claims.read
+
+    def read_and_then(*named: Any) -> Known:  # noqa: ANN401 -- whatever the desk asks
+        known = read(*named)
+        with database.write() as connection:
+            connection.execute(update(tables.refunds).values(status="failed"))
+        return known
+
+    monkeypatch.setattr(claims, "read", read_and_then)
+
+    with pytest.raises(CaseMoved, match="refund re_8812 and its intent as they were read"):
+        every_move(owned, case, ANA)["link"]()
+    assert len(seen(owned, case).entries) == 1
 
 
 def test_the_owners_are_those_of_owners_toml_each_once(database: Database) -> None:

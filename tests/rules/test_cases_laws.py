@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recon.model.records.cases import Case, Change, Entry, Owner
@@ -119,7 +119,7 @@ class Life:
     def told(self, action: Action) -> Mapping[str, object]:
         """Return what this move takes beside who, why and when."""
         refund, key = a_refund(id=REFUND, intent_key=None), IntentKey("refund_order:8812")
-        return {
+        more: Mapping[Action, Mapping[str, object]] = {
             Action.RESOLVED: {"code": Resolution.RECOVERED, "fence": self.fence},
             Action.ACCEPTED: {"until": self.now + timedelta(days=1), "fence": self.fence},
             Action.SNOOZED: {"until": self.now + timedelta(days=1)},
@@ -127,7 +127,8 @@ class Life:
             Action.ADOPTED: {"known": Known(refund)},
             Action.LINKED: {"known": Known(refund, an_intent()), "refund_id": REFUND, "intent_key": key},
             Action.UNLINKED: {"known": Known(replace(refund, operator_key=key)), "refund_id": REFUND},
-        }.get(action, {})
+        }
+        return more.get(action, {})
 
 
 MOVES: dict[Action, Any] = {
@@ -152,7 +153,17 @@ def lived(steps: list[tuple[Any, ...]]) -> Life:
     return life
 
 
+SNOOZED_FOR = a_mismatch(kind=Kind.ORPHAN, subject=SUBJECT)
+
+
 @given(steps=LIVES)
+@example(
+    steps=[
+        ("run", SNOOZED_FOR, True),
+        ("move", Action.SNOOZED),
+        ("run", replace(SNOOZED_FOR, refund_ids=(REFUND,)), True),
+    ]
+)
 def test_a_cases_entries_explain_how_it_stands(steps: list[tuple[Any, ...]]) -> None:
     life = lived(steps)
 
