@@ -14,25 +14,28 @@ PLATFORM = "platform"  # What the platform's own account is called here.
 _LAST = time(23, 59, 59)  # Of a day: the provider counts whole seconds.
 
 
+From = Annotated[str, typer.Option("--from", metavar="ISO", help="The first day, or a time with its zone.")]
+To = Annotated[
+    str, typer.Option("--to", metavar="ISO", help="The last day, all of it, or a time with its zone.")
+]
+Accounts = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ACCT",
+        help="A connected account, or 'platform'; may be given several times. Otherwise all of them.",
+    ),
+]
+Notify = Annotated[
+    bool, typer.Option("--notify", metavar="", help="Tell the owners of the cases it opens about the past.")
+]
+
+
 def backfill(
     *,
-    from_: Annotated[
-        str, typer.Option("--from", metavar="ISO", help="The first day, or a time with its zone.")
-    ],
-    to: Annotated[
-        str, typer.Option("--to", metavar="ISO", help="The last day, all of it, or a time with its zone.")
-    ],
-    account: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ACCT",
-            help="A connected account, or 'platform'; may be given several times. Otherwise all of them.",
-        ),
-    ] = None,
-    notify: Annotated[
-        bool,
-        typer.Option("--notify", metavar="", help="Tell the owners of the cases it opens about the past."),
-    ] = False,
+    from_: From,
+    to: To,
+    account: Accounts = None,
+    notify: Notify = False,
     dry_run: DryRun = False,
     format_: Output = Format.TABLE,
     fail_on_mismatch: FailOnMismatch = False,
