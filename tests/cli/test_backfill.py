@@ -9,11 +9,11 @@ import pytest
 from recon.doors.store import leases
 from recon.doors.store.engines import Database
 from recon.model.records.runs import HOUR
-from tests.hours import FRIDAY, Town, a_town, rows
+from tests.hours import Town, a_town, rows
+from tests.past import long_ago
 from tests.sandboxes import STRIPE_KEY, Street
 
 ROOT = Path(__file__).parents[2]
-LONG_AGO = FRIDAY - timedelta(days=60)
 WINDOW = ("--from", "2026-01-01", "--to", "2026-01-25")
 
 
@@ -49,15 +49,10 @@ def recon(environ: dict[str, str], *options: str) -> subprocess.CompletedProcess
     )
 
 
-def long_ago(town: Town) -> None:
-    times = {"created_at": LONG_AGO, "updated_at": LONG_AGO, "first_sent_at": LONG_AGO}
-    town.intend("old", paid=False, **times)
-
-
 def test_a_run_says_what_is_older_and_the_command_it_names_has_it_judged(
     town: Town, environ: dict[str, str]
 ) -> None:
-    long_ago(town)
+    long_ago(town, "old")
     first = recon(environ, "run")
     assert first.returncode == 0
     (said,) = [line for line in first.stdout.splitlines() if "older than" in line]
