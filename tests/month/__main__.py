@@ -56,9 +56,7 @@ def endings(asked: argparse.Namespace) -> Iterator[Ending]:
         yield from work.some(list(numbers), **told)
         return
     with multiprocessing.get_context("spawn").Pool(asked.processes) as pool:
-        # In few portions, so that a process starts its databases and its sandbox once for several months.
-        portions = [list(numbers[at : at + 5]) for at in range(0, len(numbers), 5)]
-        for portion in pool.imap_unordered(partial(work.all_of, **told), portions):
+        for portion in pool.imap_unordered(partial(work.all_of, **told), [[number] for number in numbers]):
             yield from portion
 
 

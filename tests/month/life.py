@@ -24,7 +24,7 @@ from recon.model.records.runs import Lease
 from recon.model.records.words import AccountId, Verdict
 from recon.model.settings import ProviderSettings, Secret, Settings, SlackSettings
 from tests.month import sky as weather_over
-from tests.month.company import LATE, Company
+from tests.month.company import EDGES, Company
 from tests.month.ears import Ears
 from tests.month.judge import Judge
 from tests.month.operators import Operators
@@ -36,7 +36,6 @@ from tests.sandboxes import SLACK_TOKEN, STRIPE_KEY
 
 BEGINS = datetime(2026, 3, 2, tzinfo=UTC)
 PLATFORM, SECOND = AccountId(""), AccountId("acct_second")
-CALM_HOURS = LATE + 3
 STALE = timedelta(hours=2)
 OWNERS: dict[str, object] = {
     "rules": [
@@ -63,12 +62,13 @@ class Ending:
 
 @dataclass(slots=True)
 class Life:
-    """A month and everybody in it."""
+    """A month and everybody in it. busy: how likely it is that something begins in an hour."""
 
     street: Street
     database: Database
     seed: int
     settings: Settings
+    busy: float = 0.09
     chance: Random = field(init=False)
     company: Company = field(init=False)
     judge: Judge = field(init=False)
@@ -83,7 +83,8 @@ class Life:
 
     def __post_init__(self) -> None:
         self.chance = Random(self.seed)
-        self.company = Company(self.street, self.database, Random(self.seed + 1))
+        slices = self.settings.pull.relist_slices
+        self.company = Company(self.street, self.database, Random(self.seed + 1), slices=slices)
         self.judge = Judge(self.company, Truth(self.company), self.settings.policy)
         self.ears = Ears(self.street, self.judge)
         self.operators = Operators(self.company, self.settings)
@@ -91,7 +92,8 @@ class Life:
     def hours(self, days: int) -> Iterator[Hour]:
         """Live a month, and then a calm day; yield each hour once it is over."""
         ends = BEGINS + timedelta(days=days)
-        for hour in chain(forecast(self.chance, BEGINS, days), calm(ends, CALM_HOURS)):
+        calm_hours = self.company.late + EDGES
+        for hour in chain(forecast(self.chance, BEGINS, days), calm(ends, calm_hours)):
             if hour.begins == ends:
                 self.company.stop()
             elif hour.begins < ends:
@@ -103,9 +105,9 @@ class Life:
     def _begin_stories(self, hour: Hour) -> None:
         """Let some things begin in this hour, some of them in the very second of a run."""
         company, chance = self.company, self.company.chance
-        moments = [
-            hour.begins + timedelta(seconds=chance.randrange(3600)) for _ in range(chance.random() < 0.09)
-        ]
+        moments = []
+        if chance.random() < self.busy:
+            moments.append(hour.begins + timedelta(seconds=chance.randrange(3600)))
         if hour.at is not None and chance.random() < 0.07:
             moments.append(hour.at - timedelta(seconds=chance.choice((0, 0, 1, 20, 39, 45))))
         for moment in moments:
@@ -298,14 +300,20 @@ def settings_for(street: Street) -> Settings:
 
 
 def live(
-    street: Street, database: Database, *, seed: int, days: int, settings: Settings | None = None
+    street: Street,
+    database: Database,
+    *,
+    seed: int,
+    days: int,
+    settings: Settings | None = None,
+    busy: float = 0.09,
 ) -> Ending:
     """Live a month of this seed, until its end or until the first thing that is wrong."""
     started, hours = time.monotonic(), 0
     street.begin(BEGINS)
     with ExitStack() as stack:
         stack.enter_context(seeded_ids(Random(seed + 2)))
-        life = Life(street, database, seed, settings or settings_for(street))
+        life = Life(street, database, seed, settings or settings_for(street), busy)
         for _ in life.hours(days):
             hours += 1
             if life.judge.wrong:
