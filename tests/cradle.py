@@ -22,7 +22,7 @@ from itertools import count
 from typing import Any
 
 _sleep = time.sleep
-_BLINK_SECONDS = 0.2  # A pause up to this long is slept: pacing, not waiting for better weather.
+BLINK_SECONDS = 0.2  # A pause up to this long is slept: pacing, not waiting for better weather.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -36,6 +36,7 @@ class Clock:
     base: datetime = field(default_factory=datetime.now)
     started: float = field(default_factory=time.monotonic)
     ahead: timedelta = timedelta(0)
+    patience_seconds: float = BLINK_SECONDS
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, base: str) -> None:
@@ -53,7 +54,7 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         """Sleep a blink, or let the time be later everywhere."""
-        if seconds <= _BLINK_SECONDS:
+        if seconds <= self.patience_seconds:
             _sleep(seconds)
             return
         sent = json.dumps({"advance_s": seconds}).encode()
@@ -119,9 +120,10 @@ def _live(order: dict[str, Any], telling: int) -> None:
     reading.read = seen.reading(reading.read)
     hourly._now = CLOCK.now  # noqa: SLF001  # the job's own clock
     SABOTAGE[order["sabotage"]]()
-    sys.argv = ["hourly", *order["arguments"]]
+    if order["wait"]:
+        CLOCK.patience_seconds = order["wait"]
     started = time.monotonic()
-    code = JOBS[order["job"]]()
+    code = _deliver() if order["job"] == "deliver" else hourly.main(timedelta(seconds=order["wait"]))
     numbers = {"statements": seen.statements, "writes": seen.writes, "read_at": seen.read_at}
     os.write(telling, json.dumps(numbers | {"seconds": time.monotonic() - started}).encode())
     os._exit(code)
@@ -134,9 +136,6 @@ def _deliver() -> int:
         return int(not hourly.deliver(database, settings, budget=_DELIVERY_BUDGET).complete)
 
     return work("deliver", task)
-
-
-JOBS: dict[str, Callable[[], int]] = {"hourly": hourly.main, "deliver": _deliver}
 
 
 class _Seen:

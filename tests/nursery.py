@@ -23,6 +23,7 @@ class Fate:
     kill_at: the statement before which it is killed; kill_after: seconds after which it is. stop_at: the
     write before which it stops; stop_when_read: it stops having read what it judges. jump_at: the statement
     at which its clock jumps by jump_seconds. sabotage: the safeguard it does without. 0 and "" are none.
+    wait: seconds that it waits for another run, by everybody's clock.
     """
 
     kill_at: int = 0
@@ -33,7 +34,7 @@ class Fate:
     jump_seconds: float = 0.0
     sabotage: str = ""
     job: str = "hourly"
-    arguments: tuple[str, ...] = ()
+    wait: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,18 @@ def test_of_two_runs_at_once_one_works_and_the_other_exits_75(world: World) -> N
     assert settled(world) == []
 
 
+def test_a_second_run_waits_if_asked_and_then_works(world: World) -> None:
+    world.happen()
+    assert world.wounded.run(Fate(stop_at=2)).code is None
+    assert world.rival.run(Fate(wait=1)).code == HELD
+    world.rival.begin(Fate(wait=30))
+    assert world.wounded.go_on().code == 0
+    assert world.rival.ended().code == 0
+
+    world.unhurt.run()
+    assert settled(world) == []
+
+
 def test_a_run_that_slept_past_its_lease_writes_nothing_and_exits_75(world: World, tmp_path: Path) -> None:
     world.happen()
     code: int | None = HELD
