@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 
 from recon.doors.store import mirror, slices
 from recon.doors.store.engines import Database
@@ -162,21 +163,28 @@ class Pull:
 
     def _take_hints(self, tally: "_Tally", since: datetime, *, now: datetime) -> None:
         """Note what happened to refunds since then, and what could not be looked at last time."""
-        name = tally.account.account
-        parts = windows.parts(Window(min(max(since, now - EVENTS_KEPT), now), now))
-        ends = [*(part.to_at for part in parts[:-1]), None]  # What happens meanwhile is heard of as well.
+        name, since = tally.account.account, min(max(since, now - EVENTS_KEPT), now)
+        # What happens meanwhile is heard of as well: no end. What fits one page is asked for once.
+        few = tuple(islice(self.provider.refund_events(name, since), self.settings.provider.page_size))
+        tally.note(few)
+        if len(few) == self.settings.provider.page_size:
+            self._take_events(tally, windows.parts(Window(since, now)))
+        tally.listed = set(tally.hints)
+        for hint in mirror.hints(self.database, name):
+            tally.listed.discard(hint.refund_id)
+            tally.note((hint,))
+
+    def _take_events(self, tally: "_Tally", parts: Sequence[Window]) -> None:
+        """Note the events of each part, of the last one up to now."""
+        ends = [*(part.to_at for part in parts[:-1]), None]
         readings = [
-            partial(_whole, partial(self.provider.refund_events, name, part.from_at, end))
+            partial(_whole, partial(self.provider.refund_events, tally.account.account, part.from_at, end))
             for part, end in zip(parts, ends, strict=True)
         ]
         with closing(together.read(readings, readers=READERS)) as batches:
             for batch in batches:
                 for _, events in batch:
                     tally.note(events)
-        tally.listed = set(tally.hints)
-        for hint in mirror.hints(self.database, name):
-            tally.listed.discard(hint.refund_id)
-            tally.note((hint,))
 
     def _take_window(self, tally: "_Tally", window: Window, *, now: datetime) -> None:
         """Save what was created in a window, but for the slices that an earlier run read to their end.
@@ -191,10 +199,17 @@ class Pull:
         done = windows.settled(known, window, now=now, overlap=overlap)
         self._pass_over(tally, done)
         parts = windows.parts(window, done)
+        page = None if done or len(parts) == 1 else self._look(name, window)
+        parts = parts if page is None else (window,)
         tally.progress = replace(tally.progress, slices=len(done) + len(parts), slices_read=len(done))
         tally.sliced = bool(known)
-        self._take(tally, parts, now=now)
+        self._take(tally, parts, now=now, page=page)
         tally.whole = True
+
+    def _look(self, name: AccountId, window: Window) -> Page | None:
+        """Return the one page that holds a whole window; None where slices are worth it."""
+        page = next(self.provider.refunds(name, window.from_at, window.to_at))
+        return page if page.last else None
 
     def _pass_over(self, tally: "_Tally", done: Sequence[Slice]) -> None:
         """Leave out the hints that slices read earlier have answered: their events were older than these."""
@@ -212,12 +227,24 @@ class Pull:
             ):
                 tally.seen.add(name)
 
-    def _take(self, tally: "_Tally", parts: Sequence[Window], *, now: datetime | None = None) -> None:
-        """Save each page as it comes; now: write down which parts were read to their end, as of then."""
+    def _take(
+        self,
+        tally: "_Tally",
+        parts: Sequence[Window],
+        *,
+        now: datetime | None = None,
+        page: Page | None = None,
+    ) -> None:
+        """Save each page as it comes; now: write down which parts were read to their end, as of then.
+
+        page: the only one there is of the only part, if it was read before.
+        """
         name, overlap = tally.account.account, self.settings.pull.overlap
-        readings: list[Callable[[], Iterator[Page]]] = [
+        readings: list[Callable[[], Iterable[Page]]] = [
             partial(self.provider.refunds, name, part.from_at, part.to_at) for part in parts
         ]
+        if page is not None:
+            readings = [lambda: (page,)]
         left, flawed = set(range(len(parts))), set[int]()
         with closing(together.read(readings, readers=READERS)) as batches:
             for batch in batches:

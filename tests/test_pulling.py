@@ -55,10 +55,11 @@ def town(database: Database, sandbox: Street) -> Town:
 class Cut(Provider):
     """A provider that shows nothing that was made after a time: the line breaks there.
 
-    deaf: nor what happened.
+    A look at all of it shows the newest page. deaf: nor what happened.
     """
 
     until = HALF
+    look = timedelta(days=2)  # Longer than any slice.
     deaf = False
 
     def refund_events(
@@ -67,7 +68,7 @@ class Cut(Provider):
         return iter(()) if self.deaf else super().refund_events(account, since, until)
 
     def refunds(self, account: AccountId, created_from: datetime, created_to: datetime) -> Iterator[Page]:
-        if created_to > self.until:
+        if created_to > self.until and created_to - created_from < self.look:
             raise ProviderUnavailable("page 1 broke off")
         return super().refunds(account, created_from, created_to)
 
@@ -86,13 +87,13 @@ def broken_off(town: Town, *, until: datetime = HALF, deaf: bool = False, **opti
 
 
 def asked(town: Town) -> list[tuple[datetime, datetime]]:
-    """Return the windows of refunds that were asked for, once each."""
+    """Return the windows of refunds that were asked for, once each; the look at all of it comes first."""
     found = set()
     for request in town.street.requests("GET", "/v1/refunds"):
         query = parse_qs(request["query"])
         first, last = (int(query[f"created[{end}]"][0]) for end in ("gte", "lte"))
         found.add((datetime.fromtimestamp(first, UTC), datetime.fromtimestamp(last, UTC)))
-    return sorted(found)
+    return sorted(found, key=lambda window: (window[0], -window[1].timestamp()))
 
 
 def mirrored(town: Town) -> dict[str, str]:
@@ -107,15 +108,28 @@ def mirrored(town: Town) -> dict[str, str]:
 
 def test_a_first_reading_is_cut_and_shows_each_refund_once(town: Town) -> None:
     report = town.run()
-    windows = asked(town)
+    look, *windows = asked(town)
 
     (reading,) = report.run.accounts
+    assert look == (reading.from_at, reading.to_at)  # The first page of all: more follow, so that it is cut.
     assert (reading.complete, reading.refunds, reading.changed) == (True, NUMBER, NUMBER)
     assert len(mirrored(town)) == NUMBER
     assert len(windows) == PARTS
     assert (windows[0][0], windows[-1][1]) == (reading.from_at, reading.to_at)
     assert {after[0] - before[1] for before, after in pairwise(windows)} == {timedelta(seconds=1)}
     assert slices.read(town.database, PLATFORM) == ()
+
+
+def test_a_first_reading_that_fits_one_page_is_one_request_of_each_sort(
+    database: Database, sandbox: Street
+) -> None:
+    empty = a_town(database, sandbox)
+    empty.refund("few")
+    report = empty.run()
+    paths = Counter(each["path"] for each in empty.street.requests("GET"))
+
+    assert paths == {"/v1/account": 1, "/v1/events": 1, "/v1/refunds": 1}
+    assert report.run.accounts[0].complete
 
 
 def test_an_ordinary_hour_asks_as_little_as_it_can(town: Town) -> None:
@@ -126,13 +140,13 @@ def test_an_ordinary_hour_asks_as_little_as_it_can(town: Town) -> None:
     paths = Counter(each["path"] for each in town.street.requests()[before:])
 
     assert paths["/v1/events"] == paths["/v1/account"] == 1
-    assert len(asked(town)) == PARTS + 2  # What is new, and a slice of the re-list.
+    assert len(asked(town)) == 1 + PARTS + 2  # What is new, and a slice of the re-list.
 
 
 def test_a_reading_that_broke_off_goes_on_where_it_was(town: Town) -> None:
     broken_off(town)
     kept = slices.read(town.database, PLATFORM)
-    first = asked(town)
+    _, *first = asked(town)
     town.street.running.state.requests.clear()
     town.pass_time(minutes=10)
     whole = town.run()
@@ -292,7 +306,7 @@ def test_how_far_a_reading_is_and_how_many_accounts_were_read_is_said(
 
     told = [each for each in said if isinstance(each, Pulling)]
     assert [(each.number, each.accounts) for each in told if not each.pages] == [(1, 3), (2, 3), (3, 3)]
-    assert (told[-1].account, told[-1].slices_read, told[-1].slices) == ("acct_3", PARTS, PARTS)
+    assert (told[-1].account, told[-1].slices_read, told[-1].slices) == ("acct_3", 1, 1)
     assert "2 of 3 accounts read" in said
 
 
