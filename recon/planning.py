@@ -4,7 +4,7 @@ Part of recon/hourly.py, which alone calls it. Everything is saved in one transa
 Never reads the provider, and never decides what a case becomes: the rules do.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -187,7 +187,7 @@ class Plan:
         former = notices.by_thread(before.values(), livemode=manner.livemode)
         untold = {change.case.id for change in self.quiet.untold(changes, self.snapshot)}
         untold |= self._never_told(changes)
-        kept = notices.kept_back(known, runs.recent(self.office.database, _RUNS_BACK), self._read)
+        kept = notices.kept_back(known, self._runs_back(), self._read)
         return notices.compose(
             [change for change in changes if change.case.id not in untold],
             waiting,
@@ -209,6 +209,11 @@ class Plan:
         """Return the cases that clear and that nobody was ever told of: that they did is no news either."""
         cleared = [change.case.id for change in changes if change.entry.action is Action.CLEARED]
         return frozenset(cleared) - outbox.told(self.office.database, cleared)
+
+    def _runs_back(self) -> Iterator[Run]:
+        """Yield the latest runs, newest first; where the newest was complete, nobody asks for more."""
+        yield from runs.recent(self.office.database, 1)
+        yield from runs.recent(self.office.database, _RUNS_BACK)[1:]
 
     def _alarm(self) -> tuple[Notice, ...]:
         """Return the alarm of an incomplete run; none of a complete one."""

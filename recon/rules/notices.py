@@ -100,6 +100,8 @@ def kept_back(cases: Iterable[Case], runs: Iterable[Run], read: Collection[Accou
     whole: set[AccountId] = set()
     for run in runs:
         whole |= {each.account for each in run.accounts if each.complete}
+        if whole.issuperset(read):
+            break
         since |= dict.fromkeys(set(read) - whole, run.started_at)
     return tuple(
         case
