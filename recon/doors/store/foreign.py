@@ -11,7 +11,19 @@ from typing import Any
 from uuid import UUID
 
 import pandas as pd
-from sqlalchemy import Connection, bindparam, column, delete, inspect, select, table, text, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    column,
+    delete,
+    inspect,
+    literal_column,
+    select,
+    table,
+    text,
+    tuple_,
+)
 
 from recon.doors.store import leases
 from recon.doors.store.engines import Database, reading_only
@@ -29,6 +41,8 @@ from recon.model.settings import IntentsMapping
 COLUMNS = tuple(frames.INTENT_DTYPES)
 TEXT_LIMIT = 500  # Characters of any text: PostgreSQL's indexes hold 2,704 bytes; the provider's values 500.
 TIMES = [name for name, dtype in frames.INTENT_DTYPES.items() if dtype == frames.TIME]
+# Word for word as the index says it: as `mapped = 1` SQLite looks through every intent there is, each hour.
+_MAPPED: ColumnElement[bool] = literal_column("mapped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +89,7 @@ def _forget(database: Database, lease: Lease) -> Copied:
     """Delete what an earlier copy left: nothing, in a company that never had a mapping."""
     with database.write() as connection:
         leases.check(connection, lease)
-        gone = connection.execute(delete(tables.intents).where(tables.intents.c.mapped))
+        gone = connection.execute(delete(tables.intents).where(_MAPPED))
         _replace_rejects(connection, ())
     return Copied(0, gone.rowcount, ())
 

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 
 from recon.doors.store import cases, foreign, leases, reading
 from recon.doors.store.cases import Saving
@@ -167,6 +167,26 @@ def test_without_a_mapping_an_earlier_copy_is_forgotten(database: Database, thei
     assert foreign.copy(database, lease, None) == Copied(0, 3, ())
     assert intents(database).keys() == {"refund_order:8812"}
     assert foreign.copy(database, lease, None) == Copied(0, 0, ())
+
+
+def test_who_never_had_a_mapping_pays_nothing_for_it(database: Database) -> None:
+    if database.dialect != "sqlite":
+        pytest.skip("PostgreSQL chooses by the size of the table")
+    said: list[str] = []
+
+    def hear(*call: object) -> None:
+        said.append(str(call[2]))
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    try:
+        foreign.copy(database, a_lease(database), None)
+    finally:
+        event.remove(Engine, "before_cursor_execute", hear)
+    (forgetting,) = [each for each in said if each.startswith("DELETE FROM intents")]
+    with database.read() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {forgetting}").all()
+
+    assert ["USING INDEX ix_intents_mapped" in row[3] for row in plan] == [True]
 
 
 def test_their_table_may_be_in_another_database(
