@@ -135,6 +135,9 @@ class Life:
         if hour.at is not None:
             company.go_to(hour.at)
             self.operators.act()
+            if hour.turn is Turn.LEASE:  # Something that only these two runs will have been told of.
+                self._story(f"{len(company.episodes)}_before")()
+                company.hurry(3)
             self._run_as_planned()
             self._deliver(timedelta(seconds=150))
         for tick in hour.ticks:
