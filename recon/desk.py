@@ -14,6 +14,7 @@ from recon.doors import config
 from recon.doors.store import cases as book
 from recon.doors.store import claims, evidence, leases, migrations, operators, queue, runs
 from recon.doors.store.engines import Database
+from recon.model.characters import keepable
 from recon.model.errors import CaseMoved, NotPermitted, Report
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner
 from recon.model.records.claims import Claim
@@ -178,11 +179,12 @@ class Desk:
 
     def queue(self, filters: QueueFilters, *, after: Cursor | None = None) -> QueuePage:
         """Return one page of the queue, after the cursor of the page before."""
-        return queue.page(self._database, filters, after=after, limit=self._settings.dashboard.queue_page)
+        asked = replace(filters, owners=tuple(map(keepable, filters.owners)), search=keepable(filters.search))
+        return queue.page(self._database, asked, after=after, limit=self._settings.dashboard.queue_page)
 
     def case(self, named: str, *, operator: Operator) -> CaseView | None:
         """Return the case of this id with both its sides and its story; None where there is none."""
-        case = book.get(self._database, CaseId(named))
+        case = book.get(self._database, CaseId(keepable(named)))
         if case is None:
             return None
         intents, refunds = evidence.rows(self._database, case)
@@ -248,8 +250,9 @@ class Desk:
         """Say which intent of its account a refund belongs to; raises as `acknowledge`."""
 
         def rule(case: Case, **by: Unpack[By]) -> Planned:
-            known = claims.read(self._database, case.account, refund_id, intent_key)
-            return rules.link(case, known, refund_id=refund_id, intent_key=intent_key, **by)
+            refund, intent = RefundId(keepable(refund_id)), IntentKey(keepable(intent_key))
+            known = claims.read(self._database, case.account, refund, intent)
+            return rules.link(case, known, refund_id=refund, intent_key=intent, **by)
 
         self._move(case_id, click, rule)
 
@@ -257,8 +260,9 @@ class Desk:
         """Take such a link back; raises as `acknowledge`."""
 
         def rule(case: Case, **by: Unpack[By]) -> Planned:
-            known = claims.read(self._database, case.account, refund_id)
-            return rules.unlink(case, known, refund_id=refund_id, **by)
+            named = RefundId(keepable(refund_id))
+            known = claims.read(self._database, case.account, named)
+            return rules.unlink(case, known, refund_id=named, **by)
 
         self._move(case_id, click, rule)
 
@@ -270,7 +274,7 @@ class Desk:
         """Save what the rule makes of the case, once per action id."""
         operator, action_id = click["operator"], click["action_id"]
         self._must_act(operator)
-        case = book.get(self._database, case_id)
+        case = book.get(self._database, CaseId(keepable(case_id)))
         if case is None:
             raise Report(f"Expected a case, found none with the id {case_id}.")
         if case.version != click["version"]:
@@ -300,6 +304,8 @@ class Desk:
 
     def _must_act(self, operator: Operator) -> None:
         now = self._known(operator)
+        if now.name == JOB:
+            raise NotPermitted(f"{JOB} is the job's own name: nobody acts by it. Give the operator another.")
         if not now.active:
             raise NotPermitted(f"{now.name} may no longer act at this desk.")
         if now.role not in ACTING:

@@ -81,6 +81,11 @@ def now(town: Town, case: Case) -> Case:
     return found
 
 
+def story(town: Town, case: Case) -> list[str]:
+    """Return the reasons of the case's entries, oldest first."""
+    return [stored.entry.reason for stored in book.entries(town.database, case.id)]
+
+
 def sound(town: Town) -> bool:
     """Return whether chains and triggers are whole and every case stands as its entries tell."""
     told = [stories.unexplained(case, entries) for case, entries in book.stories(town.database)]

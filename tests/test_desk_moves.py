@@ -12,10 +12,11 @@ from recon.doors.store import claims
 from recon.doors.store.engines import Database
 from recon.model import tables
 from recon.model.errors import CaseMoved, NotPermitted, Report
-from recon.model.records.cases import Case, Owner
+from recon.model.records.cases import JOB, Case, Owner
 from recon.model.records.claims import Known
 from recon.model.records.people import Operator
-from recon.model.records.words import IntentKey, RefundId, Resolution
+from recon.model.records.queues import QueueFilters
+from recon.model.records.words import CaseId, IntentKey, RefundId, Resolution, Role
 from recon.model.settings import Settings
 from tests import seeds
 from tests.builders import NOON
@@ -114,6 +115,39 @@ def test_who_decided_on_rows_that_changed_meanwhile_is_told(
     with pytest.raises(CaseMoved, match="refund re_8812 and its intent as they were read"):
         every_move(owned, case, ANA)["link"]()
     assert len(seen(owned, case).entries) == 1
+
+
+def test_an_action_id_of_another_move_is_not_taken_for_done(
+    owned: Desk, database: Database, case: Case
+) -> None:
+    (other,) = seeds.run(database, [seeds.duplicate(8813, at=NOON)], number=2, now=NOON)
+    acknowledged(owned, case, ANA, action_id="once")
+
+    with pytest.raises(Report, match=f"found that of acknowledged on case {case.id}"):
+        acknowledged(owned, other, ANA, action_id="once")
+    assert len(seen(owned, other).entries) == 1
+
+
+def test_nobody_acts_by_the_name_of_the_job(owned: Desk, case: Case) -> None:
+    with pytest.raises(NotPermitted, match="recon is the job's own name"):
+        acknowledged(owned, case, Operator(JOB, Role.ADMIN))
+
+
+@pytest.mark.parametrize("text", ["re_\x00", "re_\ud800"])
+def test_what_no_database_keeps_is_not_found(owned: Desk, case: Case, text: str) -> None:
+    click = Click(version=case.version, reason="Because.", operator=ANA, action_id="click")
+
+    assert owned.case(text, operator=ANA) is None
+    assert owned.queue(QueueFilters(search=text)).cases == ()
+    assert owned.queue(QueueFilters(owners=(text,))).cases == ()
+    with pytest.raises(Report, match="has no refund"):
+        owned.link(case.id, refund_id=RefundId(text), intent_key=IntentKey("refund_order:8812"), **click)
+    with pytest.raises(Report, match="has no intent"):
+        owned.link(case.id, refund_id=RefundId("re_8812"), intent_key=IntentKey(text), **click)
+    with pytest.raises(Report, match="nothing to take back"):
+        owned.unlink(case.id, refund_id=RefundId(text), **click)
+    with pytest.raises(Report, match="Expected a case"):
+        owned.comment(CaseId(text), **click)
 
 
 def test_the_owners_are_those_of_owners_toml_each_once(database: Database) -> None:

@@ -1,6 +1,7 @@
 """People at the desk between runs: the next run answers what they decided."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -13,7 +14,7 @@ from recon.model.records.words import (
     Kind,
 )
 from tests.hours import Town, a_town, kinds
-from tests.people import DAY, Ana, adopted, by_hand, now, orphan, refund_of, sound, stuck
+from tests.people import DAY, Ana, adopted, by_hand, now, orphan, refund_of, sound, story, stuck
 from tests.sandboxes import Street
 
 
@@ -159,7 +160,29 @@ def test_a_refund_is_not_linked_across_accounts(database: Database, sandbox: Str
         Ana(town)(Action.LINKED, case, refund_id=refund_of(town, case).id, intent_key=theirs.key)
 
 
+def test_a_link_to_a_refund_that_failed_since_can_be_taken_back(town: Town, ana: Ana) -> None:
+    case = orphan(town, status="pending")
+    refund = refund_of(town, case)
+    ana(Action.LINKED, case, refund_id=refund.id, intent_key=stuck(town).key)
+    town.mend(refund.id)
+    town.pass_time(hours=1)
+    town.run()
+    ana(Action.UNLINKED, now(town, case))
+
+    assert (refund_of(town, case).status, refund_of(town, case).operator_key) == ("failed", None)
+    assert sound(town)
+
+
 # Accepting.
+
+
+@pytest.mark.parametrize("move", [Action.ACCEPTED, Action.SNOOZED])
+def test_a_day_of_another_zone_is_told_in_utc(town: Town, ana: Ana, move: Action) -> None:
+    case = orphan(town)
+    ana(move, case, until=datetime(2026, 3, 9, tzinfo=ZoneInfo("Asia/Kolkata")))
+
+    assert story(town, case)[-1] == "Until 2026-03-08 18:30 UTC: Asked the bank."
+    assert sound(town)
 
 
 def test_an_accepted_case_is_quiet_until_its_date_and_open_at_it(town: Town, ana: Ana) -> None:

@@ -4,7 +4,7 @@ Rules decide what a case becomes; this only keeps version, times and entry in st
 """
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.words import Action, Actor, CaseState, RunId
@@ -54,4 +54,4 @@ def undecided(case: Case, state: CaseState) -> Case:
 
 def until(at: datetime) -> str:
     """Return how an entry tells a date that a person chose; their own words follow."""
-    return f"Until {at:%Y-%m-%d %H:%M} UTC: "
+    return f"Until {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC: "

@@ -6,7 +6,7 @@ are saved together by doors/store/cases.py.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from recon.model import changes
 from recon.model.characters import keepable
@@ -262,7 +262,8 @@ def _moved(
 def _date(until: datetime, now: datetime, limit: timedelta, done: str) -> Illegal | None:
     """Return what is wrong with the date of a move; None where it can be kept."""
     if until <= now:
-        return Illegal(f"A case is {done} until a time to come; {until:%Y-%m-%d %H:%M} UTC has passed.")
+        there = f"{until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        return Illegal(f"A case is {done} until a time to come; {there} has passed.")
     if until > now + limit:
         return Illegal(f"A case is {done} for at most {limit.days} days: until {now + limit:%Y-%m-%d}.")
     return None

@@ -27,7 +27,7 @@ from recon.doors.store.engines import Database
 from recon.doors.store.rows import INTENTS, REFUNDS, case_record, case_row, entry_row, reject_row
 from recon.doors.store.statements import CHUNK, chunks, insert, upsert
 from recon.model import tables
-from recon.model.errors import CaseMoved
+from recon.model.errors import CaseMoved, Report
 from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.claims import Claim
 from recon.model.records.notices import Notice, Thread
@@ -133,11 +133,15 @@ def move(
 
     Raises:
         CaseMoved: Somebody moved the case, or its rows, after they were read. Nothing was written.
+        Report: The action id was another move's. Nothing was written.
     """
     with database.write() as connection:
         _versions(connection, [change.case.id])  # Whoever presses twice at once waits here.
-        if _action_ids(connection, [change.entry.action_id]):
+        before = _saved_as(connection, change.entry.action_id)
+        if before == (change.case.id, change.entry.action):
             return
+        if before is not None:  # Else somebody would believe that theirs was saved.
+            raise Report(f"Expected a new action id, found that of {before[1]} on case {before[0]}.")
         if _save(connection, [change]):
             found = connection.scalar(select(cases.c.version).where(cases.c.id == change.case.id))
             raise CaseMoved(
@@ -264,6 +268,14 @@ def _name_refunds(connection: Connection, changed: Sequence[Case], known: Sequen
     ]
     if rows:
         connection.execute(insert(connection, table), rows)
+
+
+def _saved_as(connection: Connection, action_id: str) -> tuple[str, str] | None:
+    """Return the case and the action that were saved with this id; None where none was."""
+    columns = tables.entries.c
+    query = select(columns.topic, columns.action).where(columns.action_id == action_id)
+    found = connection.execute(query).one_or_none()
+    return None if found is None else (found.topic, found.action)
 
 
 def _action_ids(connection: Connection, ids: Sequence[str]) -> set[str]:

@@ -17,7 +17,8 @@ from recon.model.records.words import AccountId, IntentKey, RefundId, RefundStat
 from recon.model.tables import intents, refunds
 
 DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
-# What a person looked at when they said whose it is. A refund may arrive meanwhile; it may not fail.
+# What a person looked at when they said whose it is. A refund may arrive meanwhile; it may not fail. Of one
+# that had failed before, a link can be taken back.
 RESTS_ON = ("amount_minor", "currency", "payment_intent", "charge", "intent_key", "operator_key", "system")
 
 
@@ -44,7 +45,7 @@ def write(connection: Connection, claim: Claim) -> bool:
     """Write what a person said; False where a row is no longer as it was read: leave the transaction."""
     refund = claim.refund
     now = _refund(connection, refund.account, refund.id, locked=True)
-    if now is None or now.status in DEAD:
+    if now is None or (now.status in DEAD and refund.status not in DEAD):
         return False
     if any(getattr(now, name) != getattr(refund, name) for name in RESTS_ON):
         return False

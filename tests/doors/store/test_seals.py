@@ -140,6 +140,17 @@ GONE = ("DELETE FROM entries WHERE topic = :second", "DELETE FROM cases WHERE id
             ],
         ),
         (
+            ("UPDATE runs SET heads_digest = NULL",),
+            [
+                "Run run_1: what it sealed is not what stands there now.",
+                "Run run_2: what it sealed is not what stands there now.",
+            ],
+        ),
+        (
+            ("UPDATE runs SET heads_digest = 'a' WHERE id = 'run_3'",),
+            ["Run run_3: what it sealed is not what stands there now."],
+        ),
+        (
             ("DELETE FROM run_accounts WHERE run_id = 'run_1'", "DELETE FROM runs WHERE id = 'run_1'"),
             [
                 "Run run_2: what it sealed is not what stands there now.",
