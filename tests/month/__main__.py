@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 
 from tests.month import sabotage, work
@@ -55,9 +56,11 @@ def endings(asked: argparse.Namespace) -> Iterator[Ending]:
     if asked.processes == 1:
         yield from work.some(list(numbers), **told)
         return
-    with multiprocessing.get_context("spawn").Pool(asked.processes) as pool:
-        for portion in pool.imap_unordered(partial(work.all_of, **told), [[number] for number in numbers]):
-            yield from portion
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(asked.processes, mp_context=context) as pool:
+        months = [pool.submit(partial(work.all_of, **told), [number]) for number in numbers]
+        for month in as_completed(months):
+            yield from month.result()
 
 
 def say(line: str) -> None:
