@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from types import FrameType
 
 import structlog
@@ -72,11 +73,14 @@ class Record:
         self._write()
 
     def samples(self) -> tuple[Sample, ...]:
-        """Return what happened as metrics."""
+        """Return what happened as metrics.
+
+        A job is labelled by `name`: Prometheus itself says `job` of whatever it asks, and renames ours.
+        """
         events: dict[Labels, float] = {
-            (("event", what), ("job", job)): number for (job, what), number in self.events.items()
+            (("event", what), ("name", job)): number for (job, what), number in self.events.items()
         }
-        codes: dict[Labels, float] = {(("job", job),): code for job, code in self.codes.copy().items()}
+        codes: dict[Labels, float] = {(("name", job),): code for job, code in self.codes.copy().items()}
         return (
             Sample(
                 "scheduler_events_total",
@@ -131,16 +135,30 @@ def main() -> int:
     logs.configure(settings)
     record = Record(settings)
     scheduler = build(record)
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        scheduler.shutdown(wait=False)
-
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+        signal.signal(number, ending(scheduler))
     log.info("scheduler", jobs=[job.id for job in scheduler.get_jobs()])
     with serving(settings, record):
         scheduler.start()
     return 0
+
+
+def ending(scheduler: BaseScheduler) -> Callable[[int, FrameType | None], None]:
+    """Return what a signal to end does: the first ends the scheduler, any other nothing.
+
+    A second one must not break off the wait for a job that is running: it would be killed half-way.
+    """
+    told = Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        if told.is_set():
+            return
+        told.set()
+        if not scheduler.running:  # Between two lines of the beginning: nothing has to be waited for.
+            raise SystemExit(0)
+        scheduler.shutdown(wait=False)
+
+    return end
 
 
 @contextmanager

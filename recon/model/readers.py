@@ -7,6 +7,7 @@ Never names a key or a file: settings.build does.
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
+from pathlib import PurePath
 
 from recon.model.records.words import AccountId, IntentStatus
 
@@ -65,9 +66,17 @@ def text(value: object) -> str:
     raise ValueError(f"a text of one line, 1 to {_TEXT_LIMIT} characters")
 
 
-def text_or_none(value: object) -> str | None:
-    """Return a text of one line; None where it is empty."""
-    return None if value == "" else text(value)
+def metrics_file_or_none(value: object) -> str | None:
+    """Return the path of a file for metrics; None where it is empty. The exporter reads no other suffix."""
+    if value == "":
+        return None
+    try:
+        path = text(value)
+    except ValueError:
+        path = ""
+    if PurePath(path).suffix != ".prom" or path.endswith("/"):
+        raise ValueError("the path of a file whose name ends in .prom")
+    return path
 
 
 def web_address(value: object) -> str:

@@ -361,7 +361,7 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
         None,
         {
             "heartbeat_timeout_seconds": ("heartbeat_timeout_seconds", _TIMEOUT),
-            "metrics_textfile": ("metrics_textfile", readers.text_or_none),
+            "metrics_textfile": ("metrics_textfile", readers.metrics_file_or_none),
             "metrics_address": ("metrics_address", readers.text),
             "metrics_port": ("metrics_port", readers.count(0, 65535)),
         },

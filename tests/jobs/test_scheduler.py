@@ -1,4 +1,5 @@
 import json
+import signal
 import socket
 import sys
 import threading
@@ -60,7 +61,7 @@ def test_an_exit_code_is_kept(tmp_path: Path) -> None:
         built.shutdown()
 
     assert kept.codes["hourly"] == 3
-    assert 'recon_last_exit_code{job="hourly"} 3.0' in (tmp_path / "recon.scheduler.prom").read_text()
+    assert 'recon_last_exit_code{name="hourly"} 3.0' in (tmp_path / "recon.scheduler.prom").read_text()
 
 
 def test_a_run_that_is_missed_is_told_and_one_that_is_only_late_runs(tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_a_job_that_fails_to_start_is_told(tmp_path: Path) -> None:
 
     assert kept.events["hourly", "error"] == 1
     written = (tmp_path / "recon.scheduler.prom").read_text()
-    assert 'recon_scheduler_events_total{event="error",job="hourly"} 1.0' in written
+    assert 'recon_scheduler_events_total{event="error",name="hourly"} 1.0' in written
 
 
 def test_a_job_still_running_is_not_started_again_and_told() -> None:
@@ -193,6 +194,38 @@ def test_a_job_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert scheduler.start("tick") == 124
 
 
+def test_a_second_signal_does_not_break_off_the_wait_for_a_running_job() -> None:
+    begun, go_on, kept = threading.Event(), threading.Event(), record()
+
+    def run(job: str) -> int:
+        begun.set()
+        go_on.wait(20)
+        return 0
+
+    built = build(kept, scheduler=BackgroundScheduler(), run=run)
+    end = scheduler.ending(built)
+    built.start(paused=True)
+    built.modify_job("tick", next_run_time=datetime.now(UTC))
+    heard = threading.Event()
+    kept.ended = lambda *_: heard.set()  # type: ignore[method-assign]  # told when the job has ended
+    built.resume()
+    assert begun.wait(20)
+
+    end(signal.SIGTERM, None)
+    end(signal.SIGTERM, None)
+    go_on.set()
+
+    assert heard.wait(20)
+    assert not built.running
+
+
+def test_a_signal_before_the_scheduler_has_begun_ends_it() -> None:
+    with pytest.raises(SystemExit) as ended:
+        scheduler.ending(BackgroundScheduler())(signal.SIGTERM, None)
+
+    assert ended.value.code == 0
+
+
 def test_wrong_settings_stop_the_scheduler_before_it_starts(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -233,8 +266,8 @@ def test_the_jobs_metrics_and_the_schedulers_are_served_together(database_url: s
 
     assert "recon_database_up 1.0" in said
     assert 'recon_runs_total{outcome="incomplete"} 0.0' in said
-    assert 'recon_scheduler_events_total{event="missed",job="hourly"} 0.0' in said
-    assert 'recon_last_exit_code{job="hourly"} 3.0' in said
+    assert 'recon_scheduler_events_total{event="missed",name="hourly"} 0.0' in said
+    assert 'recon_last_exit_code{name="hourly"} 3.0' in said
 
 
 def test_while_the_database_is_away_the_page_says_so_and_the_schedulers_own_metrics() -> None:
@@ -243,7 +276,7 @@ def test_while_the_database_is_away_the_page_says_so_and_the_schedulers_own_metr
         said = page(told).splitlines()
 
     assert "recon_database_up 0.0" in said
-    assert 'recon_scheduler_events_total{event="missed",job="tick"} 0.0' in said
+    assert 'recon_scheduler_events_total{event="missed",name="tick"} 0.0' in said
 
 
 def test_a_port_that_is_taken_is_said_and_stops_nothing(

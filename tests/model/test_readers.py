@@ -27,3 +27,16 @@ def test_a_moment_is_a_day_or_a_time_with_its_zone(value: object, expected: date
 def test_anything_else_is_no_moment(value: object) -> None:
     with pytest.raises(ValueError, match="a date such as 2026-03-06"):
         readers.moment_or_none(value)
+
+
+@pytest.mark.parametrize("value", ["", "recon.prom", "/var/lib/node_exporter/recon.prom"])
+def test_metrics_go_into_a_file_that_the_exporter_reads(value: str) -> None:
+    assert readers.metrics_file_or_none(value) == (value or None)
+
+
+@pytest.mark.parametrize(
+    "value", ["/", ".", "..", "recon.txt", "/var/lib/", ".prom", "x.prom/", "a\nb.prom", 1]
+)
+def test_anything_else_is_no_file_for_metrics(value: object) -> None:
+    with pytest.raises(ValueError, match=r"a file whose name ends in \.prom"):
+        readers.metrics_file_or_none(value)
