@@ -39,7 +39,11 @@ def wire(*acts: Act) -> Iterator[Wire]:
 
 def answers(status: str, body: str, *headers: str) -> Act:
     """Return an act that sends a whole answer."""
-    content = body.encode()
+    return sends(status, body.encode(), *headers)
+
+
+def sends(status: str, content: bytes, *headers: str) -> Act:
+    """Return an act that sends a whole answer of any bytes."""
     head = "\r\n".join(
         (f"HTTP/1.1 {status}", f"Content-Length: {len(content)}", "Connection: close", *headers)
     )

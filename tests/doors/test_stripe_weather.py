@@ -1,10 +1,14 @@
 import json
+import tracemalloc
+from gzip import compress
 from typing import Any
 
 import pytest
 
 from recon.doors.stripe.asking import BROKEN_ATTEMPTS, READ_ATTEMPTS
+from recon.doors.stripe.wire import LARGEST_BYTES
 from recon.model.errors import ProviderUnavailable
+from tests.builders import an_intent
 from tests.doors.test_stripe import (
     EMPTY,
     FAR_OFF,
@@ -16,7 +20,7 @@ from tests.doors.test_stripe import (
     stock,
 )
 from tests.sandboxes import Street
-from tests.wires import Act, answers, closes, cuts, drips, hangs, resets, wire
+from tests.wires import Act, answers, closes, cuts, drips, hangs, resets, sends, wire
 
 
 def test_a_read_is_tried_again_after_a_rate_limit_and_after_a_500(sandbox: Street) -> None:
@@ -157,3 +161,56 @@ def test_more_pages_than_the_limit_are_incomplete(sandbox: Street) -> None:
     error = error_of(sandbox.url, page_size=1, page_limit=2)
 
     assert "more than 2 pages (provider.page_limit)" in str(error)
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "307 Again", "308 Moved"])
+def test_an_answer_from_elsewhere_is_not_the_providers(status: str) -> None:
+    with (
+        wire(answers("200 OK", EMPTY)) as elsewhere,
+        wire(answers(status, "{}", f"Location: {elsewhere.url}/v1/refunds")) as served,
+    ):
+        listed = error_of(served.url)
+        with pytest.raises(ProviderUnavailable, match="is not the provider's"):
+            provider(served.url).create(an_intent(payment="pi_1"), "key_1")
+
+    assert "is not the provider's" in str(listed)
+    assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize(
+    "status,said",
+    [("200 OK", "the answer (200) is not the provider's"), ("503 Busy", "the provider answered 503")],
+)
+def test_bytes_that_are_no_text_are_no_answer(status: str, said: str) -> None:
+    with wire(sends(status, b'{"data": [{"id": "re_\xff"}], "has_more": false}')) as served:
+        assert said in str(error_of(served.url))
+
+
+def test_an_answer_that_unpacks_without_end_is_given_up() -> None:
+    packed = compress(b" " * (10 * LARGEST_BYTES), compresslevel=1)
+    with wire(sends("200 OK", packed, "Content-Encoding: gzip")) as served:
+        tracemalloc.start()
+        error = error_of(served.url)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert "the answer (200) is not the provider's" in str(error)
+    assert most < 3 * LARGEST_BYTES
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Thu, 01 Jan 99999999999999999999 00:00:00 GMT",
+        "Fri, 31 Dec 9999 23:59:59 -2300",
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "soon",
+    ],
+)
+def test_a_date_that_cannot_be_is_none(date: str) -> None:
+    with wire(answers("200 OK", '{"id": "acct_1"}', f"Date: {date}")) as served:
+        asked = provider(served.url)
+        asked.account()
+
+    assert asked.now() is None

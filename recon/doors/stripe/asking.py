@@ -28,6 +28,8 @@ API_VERSION = (
 READ_ATTEMPTS = 4  # With the pauses below about four seconds: a rate limit passes, an outage does not.
 BROKEN_ATTEMPTS = 2  # A cut line is cut by chance; a second one at the same page is an outage.
 _FIRST_PAUSE_SECONDS = 0.5
+# Since the provider exists, and far enough from the end of all dates to count on from there.
+_YEARS = range(2010, 3000)
 _LONGEST_PAUSE_SECONDS = 30.0  # Whatever Retry-After says: the lease must not wait longer.
 
 
@@ -119,9 +121,9 @@ class Asking:
         sent = (headers or {}).get("Date") or (headers or {}).get("date")
         try:
             told = parsedate_to_datetime(sent) if sent else None
-        except ValueError:  # A proxy's idea of a date.
+        except (ValueError, OverflowError):  # A proxy's idea of a date.
             return
-        if told is not None:
+        if told is not None and told.year in _YEARS:
             self.now = told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)
 
 

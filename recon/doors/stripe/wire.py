@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import requests
 import stripe
 from stripe import RequestsClient
 
@@ -16,10 +17,23 @@ from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.settings import ProviderSettings
 
 _SECRET = re.compile(r"\b[sr]k_\w+")
+# A page of a hundred refunds with all the metadata they may have is a fifth of it.
+LARGEST_BYTES = 32 * 1024 * 1024
+
+
+class _Direct(requests.Session):
+    """A session that stays where it was sent: whoever answers elsewhere is not the provider."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:  # noqa: ARG002 - as Session has it
+        """Return that there is none, so that the redirect itself is the answer."""
+        return None
 
 
 class Client(RequestsClient):
-    """Requests, with a limit on the whole of an answer: a byte a second would never meet a read timeout."""
+    """Requests, with limits on the whole of an answer, and from one place only.
+
+    A byte a second would never meet a read timeout, and what is packed small may be large.
+    """
 
     def __init__(self, settings: ProviderSettings) -> None:
         # An address of our own is on this machine: a proxy for the world outside must not get the key.
@@ -33,19 +47,32 @@ class Client(RequestsClient):
     ) -> tuple[bytes, int, Mapping[str, str]]:
         """Return body, status and headers, or raise APIConnectionError when the whole takes too long."""
         deadline = time.monotonic() + self._whole_seconds
+        if getattr(self._thread_local, "session", None) is None:  # One for each thread, as the SDK has it.
+            self._thread_local.session = _Direct()
         raw, status, received = self.request_stream(method, url, headers, post_data)
-        parts: list[bytes] = []
+        body = bytearray()
         try:
             while time.monotonic() < deadline:
                 part = raw.read1(65_536, decode_content=True)
-                if not part:
-                    return b"".join(parts), status, received
-                parts.append(part)
+                body += part
+                if not part or len(body) > LARGEST_BYTES:
+                    return _text(body), status, received
         except Exception as error:  # noqa: BLE001 - whatever it is, the body broke off
             raise _broken(f"the answer broke off ({type(error).__name__})") from None
         finally:
             raw.close()
         raise _broken(f"timed out: no whole answer within {self._whole_seconds:g} s")
+
+
+def _text(body: bytearray) -> bytes:
+    """Return a body, or nothing where it cannot be the provider's: the SDK fails at what is no text."""
+    if len(body) > LARGEST_BYTES:
+        return b""
+    try:
+        body.decode()
+    except UnicodeDecodeError:  # A page of some proxy's.
+        return b""
+    return bytes(body)
 
 
 def _broken(said: str) -> stripe.StripeError:
