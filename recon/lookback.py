@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from recon.model import phrases
 from recon.model.errors import ConfigurationError, ProviderRefused
 from recon.model.records.progress import Pulling
 from recon.model.records.runs import Account, AccountReading, Backfill, ReadBack
@@ -66,8 +67,8 @@ def _past(back: Backfill, end: datetime) -> Window:
     """Return what of the window is over; what is left of today may be asked for."""
     if back.from_at > end or back.to_at.date() > end.date():
         raise ConfigurationError(
-            f"Only the past can be read back: it is {end:%Y-%m-%d %H:%M} UTC at the provider, and the window "
-            f"is {back.from_at:%Y-%m-%d %H:%M} to {back.to_at:%Y-%m-%d %H:%M} UTC."
+            f"Only the past can be read back: it is {phrases.minute(end)} at the provider, and the window "
+            f"is {back.from_at:%Y-%m-%d %H:%M} to {phrases.minute(back.to_at)}."
         )
     return Window(back.from_at, min(back.to_at, end))
 

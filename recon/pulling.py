@@ -16,6 +16,7 @@ from recon.doors.store.engines import Database
 from recon.doors.store.mirror import Cursors
 from recon.doors.stripe import together
 from recon.doors.stripe.provider import Page, Provider
+from recon.model import phrases
 from recon.model.errors import ProviderRefused, ProviderUnavailable
 from recon.model.records.progress import Pulling
 from recon.model.records.provider import Refund, RefundEvent
@@ -260,7 +261,7 @@ class Pull:
                 self.say(tally.progress)
         if left:
             raise ProviderUnavailable(
-                f"The refunds of {name or 'the platform'} broke off: no page said that it is the last."
+                f"The refunds of {phrases.account(name)} broke off: no page said that it is the last."
             )
 
     def _keep_slices(self, tally: "_Tally", read: Sequence[Slice]) -> None:

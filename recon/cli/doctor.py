@@ -11,6 +11,7 @@ import typer
 
 from recon.cli import exits
 from recon.cli.run_table import harmless
+from recon.model.phrases import iso, several
 from recon.model.records.remarks import Level, Remark, Section
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def doctor(
 def as_json(found: "Examination") -> dict[str, Any]:
     """Return the examination as plain values, every key always present."""
     return {
-        "at": found.at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "at": iso(found.at),
         "healthy": found.healthy,
         "counts": {str(level): found.count(level) for level in Level},
         "checks": [
@@ -134,12 +135,8 @@ def _verdict(found: "Examination") -> "Text":
 
     failures, warnings = found.count(Level.FAILURE), found.count(Level.WARNING)
     told = ", ".join(
-        (_several(failures, "failure"), _several(warnings, "warning"), f"{found.count(Level.OK)} ok")
+        (several(failures, "failure"), several(warnings, "warning"), f"{found.count(Level.OK)} ok")
     )
     if failures:
         return Text(f"Not fit for tonight: {told}.", style="bold red")
     return Text(f"Fit for tonight: {told}.", style="bold yellow" if warnings else "bold green")
-
-
-def _several(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recon.cli import exits, progress
+from recon.model import phrases
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
@@ -143,8 +144,8 @@ def as_json(report: "RunReport") -> dict[str, object]:
             "complete": report.complete,
             "full": run.full,
             "fence": run.fence,
-            "started_at": reports.instant(run.started_at),
-            "finished_at": reports.instant(run.finished_at),
+            "started_at": phrases.iso(run.started_at),
+            "finished_at": phrases.iso(run.finished_at),
             "opened": run.opened,
             "cleared": run.cleared,
             "healed": len(report.heals),
@@ -163,12 +164,10 @@ def as_json(report: "RunReport") -> dict[str, object]:
 
 
 def _account(reading: AccountReading) -> dict[str, object]:
-    from recon.rules import reports
-
     return {
         "account": reading.account,
-        "from": reports.instant(reading.from_at),
-        "to": reports.instant(reading.to_at),
+        "from": phrases.iso(reading.from_at),
+        "to": phrases.iso(reading.to_at),
         "complete": reading.complete,
         "pages": reading.pages,
         "refunds": reading.refunds,
@@ -178,13 +177,11 @@ def _account(reading: AccountReading) -> dict[str, object]:
 
 
 def _back(back: ReadBack) -> dict[str, object]:
-    from recon.rules import reports
-
     began = back.covered_from
     return {
         **_account(back.reading),
         "joined": back.joined,
-        "covered_from": reports.instant(began) if began is not None else None,
+        "covered_from": phrases.iso(began) if began is not None else None,
         "rejected": back.unread,
     }
 
@@ -266,7 +263,7 @@ def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a 
     for reason in () if done.complete else done.reasons:  # What went out in the end stopped nothing.
         print(f"recon: {reason}", file=sys.stderr)
     if done.complete and done.sent:
-        print(f"recon: {done.sent} {'notice' if done.sent == 1 else 'notices'} sent.", file=sys.stderr)
+        print(f"recon: {phrases.several(done.sent, 'notice')} sent.", file=sys.stderr)
     if done.enabled and not done.complete:
         told = f"{done.sent} notices sent, {done.waiting} waiting, {done.given_up} given up"
         print(f"recon: {told}; recon deliver tries again.", file=sys.stderr)

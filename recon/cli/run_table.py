@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING
 
-from recon.model import money, wording
+from recon.model import money, phrases, wording
+from recon.model.phrases import minute, of_account, several
 from recon.model.records.cases import Case, Change
 from recon.model.records.results import Money
 from recon.model.records.runs import ReadBack
@@ -87,16 +88,16 @@ def _verdict(report: "RunReport") -> Iterator[Line]:
     changed = sum(each.changed for each in run.accounts)
     since = min(each.from_at for each in run.accounts)
     yield Line(
-        f"{whole} of {len(run.accounts)} accounts read, since {since:%Y-%m-%d %H:%M} UTC: "
-        f"{_several(refunds, 'refund')}, {changed} new or different"
+        f"{whole} of {len(run.accounts)} accounts read, since {minute(since)}: "
+        f"{several(refunds, 'refund')}, {changed:,} new or different"
     )
     for each in run.accounts:
         if not each.complete:
-            yield Line(f"Not read to the end: {each.account or 'the platform'}: {each.error}", "yellow")
+            yield Line(f"Not read to the end: {phrases.account(each.account)}: {each.error}", "yellow")
     judged = "everything" if run.full else "what was touched or due"
     yield Line(
-        f"Compared {judged}: {_several(counts.intents, 'intent')}, {_several(counts.refunds, 'refund')}, "
-        f"{counts.matched} in agreement, {counts.in_flight} in flight, {counts.withheld} withheld"
+        f"Compared {judged}: {several(counts.intents, 'intent')}, {several(counts.refunds, 'refund')}, "
+        f"{counts.matched:,} in agreement, {counts.in_flight:,} in flight, {counts.withheld:,} withheld"
     )
     yield from _beginnings(report)
 
@@ -114,20 +115,19 @@ def _beginnings(report: "RunReport") -> Iterator[Line]:
 def _read_back(back: ReadBack) -> str:
     """Return what was read of an older window, and whether it counts."""
     reading = back.reading
-    whose = f" of {reading.account}" if reading.account else ""
-    window = f"{reading.from_at:%Y-%m-%d %H:%M} to {reading.to_at:%Y-%m-%d %H:%M} UTC"
-    refunds = f"{_several(reading.refunds, 'refund')}, {reading.changed} new or different"
-    told = f"Read back{whose}: {window}, {refunds}"
+    window = f"{reading.from_at:%Y-%m-%d %H:%M} to {minute(reading.to_at)}"
+    refunds = f"{several(reading.refunds, 'refund')}, {reading.changed:,} new or different"
+    told = f"Read back{of_account(reading.account)}: {window}, {refunds}"
     if not reading.complete:
         return f"{told}; it broke off: {reading.error}. The same command goes on where it was."
     if back.unread:
-        return f"{told}; {_several(back.unread, 'row')} unreadable, so that it does not count as read."
+        return f"{told}; {several(back.unread, 'row')} unreadable, so that it does not count as read."
     if back.joined:
         return f"{told}; judged."
     if back.covered_from is None:
         return f"{told}; kept, and not judged: the account itself was not yet read to the end."
     return (
-        f"{told}; kept, and not judged: a gap remains until {back.covered_from:%Y-%m-%d %H:%M} UTC. Read "
+        f"{told}; kept, and not judged: a gap remains until {minute(back.covered_from)}. Read "
         "that back first, then this again."
     )
 
@@ -198,13 +198,13 @@ def _messages(report: "RunReport") -> Iterator[Line]:
     yield from _heading(f"Notices: {len(report.notices) or 'nothing new to say'}{of}")
     if report.untold:
         yield Line(
-            f"{_several(report.untold, 'case')} opened without a notice: the dashboard has them, and owners "
+            f"{several(report.untold, 'case')} opened without a notice: the dashboard has them, and owners "
             "are told when they change; --notify tells at once."
         )
     for notice in heads[:SHOWN]:
         said = unescape(notice.message.text.partition(" What to do: ")[0])
         below = replies[notice.thread_key]
-        more = f" with {below} {'reply' if below == 1 else 'replies'}" if below else ""
+        more = f" with {several(below, 'reply', 'replies')}" if below else ""
         yield Line(f"{notice.target}, {_VERBS.get(notice.verb, notice.verb)}{more}: {said}")
     yield from _more(len(heads))
 
@@ -229,10 +229,6 @@ def _next(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Li
 def _heading(text: str) -> Iterator[Line]:
     yield Line("", indent=0)
     yield Line(text, "bold", indent=0)
-
-
-def _several(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _more(count: int) -> Iterator[Line]:

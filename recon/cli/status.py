@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recon.cli import exits
-from recon.model import money, wording
-from recon.model.blocks import count, duration
+from recon.model import money, phrases, wording
+from recon.model.phrases import duration, several
 from recon.model.records.results import Money
 from recon.model.records.words import Kind, Verdict
 
@@ -182,7 +182,7 @@ def _accounts(found: Mapping[str, Any]) -> list[str]:
 
 
 def _read(account: Mapping[str, Any]) -> str:
-    name = account["account"] or "the platform"
+    name = phrases.account(account["account"])
     mode = {True: ", live", False: ", test mode", None: ""}[account["livemode"]]
     told = f"{name}{mode}: not yet"
     if account["watermark_at"] is not None:
@@ -197,7 +197,7 @@ def _not_judged(found: Mapping[str, Any]) -> list[str]:
     told = list(found["older"])
     if found["rejected"]:
         told.append(
-            f"{count(found['rejected'], 'row')} unreadable: recon run --format json says which and why"
+            f"{several(found['rejected'], 'row')} unreadable: recon run --format json says which and why"
         )
     if found["withheld"] and not told:
         told.append(f"{found['withheld']:,} withheld, because not enough was read")
@@ -228,8 +228,8 @@ def _notices(found: Mapping[str, Any]) -> str:
 
 def _minute(time: str | None) -> str:
     """Return a time of the facts as people read it."""
-    return "never" if time is None else f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC"
+    return "never" if time is None else phrases.minute(datetime.fromisoformat(time))
 
 
 def _time(moment: datetime | None) -> str | None:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment is not None else None
+    return phrases.iso(moment) if moment is not None else None

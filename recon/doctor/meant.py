@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from recon.doctor.patients import Check, Patient, Pen, several
+from recon.doctor.patients import Check, Patient, Pen
 from recon.doors.store import checkup, foreign, migrations
 from recon.doors.store.engines import Database
 from recon.model import wording
 from recon.model.errors import ConfigurationError, ReconError
+from recon.model.phrases import several
 from recon.model.records.remarks import Remark, Section
 
 _INTENTS = Pen(Section.INTENTS)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from recon.doctor.patients import Check, Patient, Pen, several
+from recon.doctor.patients import Check, Patient, Pen
 from recon.model.errors import ConfigurationError
+from recon.model.phrases import several
 from recon.model.records.remarks import Remark, Section
 from recon.rules import ownership
 from recon.rules.ownership import Condition, Ownership
@@ -21,7 +22,7 @@ def _rules(patient: Patient) -> Iterator[Remark]:
         return
     nobody = sum(not rule.owner.target for rule in found.rules)
     left = f", {nobody} of them for cases that are nobody's on purpose" if nobody else ""
-    levels = several(len(found.severities), "severity").replace("severitys", "severities")
+    levels = several(len(found.severities), "severity", "severities")
     yield _OWNERS.ok(
         f"{several(len(found.rules), 'rule')}{left}, and {levels}; the first catches everything."
     )

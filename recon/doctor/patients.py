@@ -55,8 +55,3 @@ class Pen:
     def failure(self, found: str, todo: str) -> Remark:
         """Return that something keeps the job from its work."""
         return Remark(self.section, Level.FAILURE, found, todo)
-
-
-def several(number: int, noun: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -6,7 +6,7 @@ from pathlib import Path
 from recon.doctor.patients import Check, Patient, Pen
 from recon.doors import machine
 from recon.doors.store import migrations, runs
-from recon.model.blocks import duration
+from recon.model.phrases import duration
 from recon.model.records.remarks import Remark, Section
 from recon.rules import staleness
 

@@ -5,7 +5,6 @@ Never decides what is said: rules/notices.py does.
 
 import unicodedata
 from collections.abc import Iterable
-from datetime import timedelta
 
 from recon.model.records.notices import Block, Message
 
@@ -73,17 +72,3 @@ def clean(text: str, *, limit: int = SENTENCE_LIMIT) -> str:
 def escaped(text: str) -> str:
     """Return text with the three characters that Slack gives a meaning escaped."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def duration(age: timedelta) -> str:
-    """Return how long, in the two largest units: 3 h 10 min."""
-    minutes = max(0, int(age.total_seconds())) // 60
-    days, hours = minutes // 1440, minutes // 60 % 24
-    if days:
-        return f"{days} d {hours} h"
-    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 case, 2 cases."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

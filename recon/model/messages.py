@@ -16,13 +16,12 @@ from recon.model.blocks import (
     clean,
     code,
     context,
-    count,
-    duration,
     escaped,
     header,
     section,
     sections,
 )
+from recon.model.phrases import duration, minute, several
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner, Message
 from recon.model.records.results import Money, Reject
@@ -90,7 +89,7 @@ def root(topic: Topic, members: Sequence[Case], manner: Manner, *, ping: bool) -
         section(f"{_mention(topic, ping=ping)}*{at_risk}* {rest}\nOwner: *{clean(topic.owner)}*"),
         section(f"*What to do:* {step}"),
         *sections(lines),
-        context(f"As of {manner.as_of:%Y-%m-%d %H:%M} UTC · <{link}|Open the queue>"),
+        context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
     ]
     text = f"{title}, {at_risk} {rest}. Owner: {clean(topic.owner)}. What to do: {step} {link}"
     return Message(text, tuple(blocks))
@@ -131,7 +130,7 @@ def surge(cases: Sequence[Case], manner: Manner) -> Message:
         section(f"*{at_risk}* at risk: {told}. {rest}"),
         section(f"*What to do:* {step}"),
         *sections(lines),
-        context(f"As of {manner.as_of:%Y-%m-%d %H:%M} UTC · <{link}|Open the queue>"),
+        context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
     ]
     text = f"{title}: {told}; {at_risk} at risk. {rest} What to do: {step} {link}"
     return Message(text, tuple(blocks))
@@ -147,8 +146,8 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
         f"Account {code(each.account or 'platform')}: {clean(each.error or 'not read')}" for each in failed
     ]
     reasons += [clean(sentence) for sentence in sentences]
-    title = f"Not to be trusted: the {manner.mode} run of {manner.as_of:%Y-%m-%d %H:%M} UTC is incomplete"
-    which = f"Of {count(len(readings), 'account')}, {len(failed)} could not be read to the end."
+    title = f"Not to be trusted: the {manner.mode} run of {minute(manner.as_of)} is incomplete"
+    which = f"Of {several(len(readings), 'account')}, {len(failed)} could not be read to the end."
     held = (
         f"{which} Until that is done no case of theirs is cleared, and new cases that rest on something "
         "missing are kept back."
@@ -171,9 +170,9 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
 def rejected(rejects: Sequence[Reject], manner: Manner) -> Message:
     """Return what operators are told of rows that could not be judged: of which sources, and why."""
     sources = Counter(each.source for each in rejects)
-    where = [f"{count(n, 'row')} of {clean(source, limit=VALUE_LIMIT)}" for source, n in sources.items()]
+    where = [f"{several(n, 'row')} of {clean(source, limit=VALUE_LIMIT)}" for source, n in sources.items()]
     more = len(where) - _REASONS_IN_WORDS
-    where = where[:_REASONS_IN_WORDS] + ([f"{count(more, 'more source')}"] if more > 0 else [])
+    where = where[:_REASONS_IN_WORDS] + ([f"{several(more, 'more source')}"] if more > 0 else [])
     said = f"{' and '.join(where)} could not be judged{_mode(manner)}"
     held = "what they touch is withheld"
     step = (
@@ -187,7 +186,7 @@ def rejected(rejects: Sequence[Reject], manner: Manner) -> Message:
     lines += [f"and {more} more; `recon run --format json` lists them"] if more > 0 else []
     link = escaped(manner.dashboard_url)
     blocks = [
-        header(f"{count(len(rejects), 'row')} could not be judged{_mode(manner)}"),
+        header(f"{several(len(rejects), 'row')} could not be judged{_mode(manner)}"),
         section(f"{said}; {held}: no case of theirs is opened or cleared."),
         *sections(lines),
         section(f"*What to do:* {step}"),
@@ -204,7 +203,7 @@ def _nothing_waits(topic: Topic, manner: Manner) -> Message:
     blocks = [
         header(title),
         section(f"{rest}\nOwner: *{clean(topic.owner)}*"),
-        context(f"As of {manner.as_of:%Y-%m-%d %H:%M} UTC · <{link}|Open the queue>"),
+        context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
     ]
     return Message(f"{title}. {rest} Owner: {clean(topic.owner)}. {link}", tuple(blocks))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from recon.model import phrases
 from recon.model.characters import keepable
 from recon.model.money import EXPONENTS, LARGEST_MINOR
 from recon.model.records.provider import Refund, RefundEvent
@@ -35,7 +36,7 @@ def refund(row: object, *, account: AccountId, place: int, metadata_key: str) ->
     flaw = _flaw(found)
     if flaw is not None:
         return Reject(
-            source=f"provider, refunds of {account or 'the platform'}",
+            source=f"provider, refunds of {phrases.account(account)}",
             row=place,
             id=_text(found.get("id")),
             reason=flaw,

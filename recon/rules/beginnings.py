@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from recon.model.phrases import minute, of_account, several
 from recon.model.records.results import Result
 from recon.model.records.runs import Account, Beginning, Older, Run
 from recon.model.records.words import AccountId, Subject
@@ -38,14 +39,14 @@ def moved_back(decided: datetime, earliest: datetime | None) -> datetime:
 
 def told(begins: Beginning, since: datetime) -> str:
     """Return the sentence that says what was decided."""
-    whose = f" of {begins.account}" if begins.account else ""
+    whose = of_account(begins.account)
     first = (
-        f"The first intent{whose} is of {_minute(since)}"
+        f"The first intent{whose} is of {minute(since)}"
         if begins.earliest is not None
         else f"No intent{whose} is known yet"
     )
     return (
-        f"{first}: {_number(begins.older, 'refund')} made before {_minute(since)} will not be taken for "
+        f"{first}: {several(begins.older, 'refund')} made before {minute(since)} will not be taken for "
         "orphans or duplicates. Where intents are known from another time on, say so: intents_from under "
         "[pull]."
     )
@@ -162,13 +163,13 @@ def sentences(found: Iterable[Older]) -> tuple[str, ...]:
     """Return what is said of what is older: how many, than what, and how to have it judged."""
     told = []
     for each in found:
-        whose = f" of {each.account}" if each.account else ""
+        whose = of_account(each.account)
         back = f"recon backfill --from {each.earliest:%Y-%m-%d} --to {each.covered_from:%Y-%m-%d}"
         if each.account:
             back += f" --account {each.account}"
         if each.intents:
             told.append(
-                f"{_number(each.intents, 'intent')}{whose} {_are(each.intents)} older than "
+                f"{several(each.intents, 'intent')}{whose} {_are(each.intents)} older than "
                 f"{each.covered_from:%Y-%m-%d}, the first refund read, and {_are(each.intents)} not judged: "
                 f"{back} reads further back."
             )
@@ -176,8 +177,8 @@ def sentences(found: Iterable[Older]) -> tuple[str, ...]:
             before = max(each.covered_from, each.intents_from or each.covered_from)
             side = "intents are known" if before is each.intents_from else "every refund was read"
             told.append(
-                f"{_number(each.refunds, 'refund')}{whose} {_are(each.refunds)} older than "
-                f"{_minute(before)}, from when {side}, and {_are(each.refunds)} not judged."
+                f"{several(each.refunds, 'refund')}{whose} {_are(each.refunds)} older than "
+                f"{minute(before)}, from when {side}, and {_are(each.refunds)} not judged."
             )
     return tuple(told)
 
@@ -186,13 +187,5 @@ def _is_intent(subject: Subject) -> bool:
     return subject.startswith(_INTENT)
 
 
-def _number(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-def _minute(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"

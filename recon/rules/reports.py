@@ -6,14 +6,13 @@ summed. Cells of a CSV cannot become formulas, and text of a file cannot become 
 
 import io
 import json
-from datetime import UTC, datetime
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recon.model import money
+from recon.model import money, phrases
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
 
@@ -55,7 +54,7 @@ _MISMATCH_COLUMNS = (
 def as_json(result: Result) -> dict[str, object]:
     """Return the result as plain JSON values, every key present, in the contract's order."""
     return {
-        "as_of": instant(result.as_of),
+        "as_of": phrases.iso(result.as_of),
         "verdict": str(result.verdict),
         "counts": counts(result.counts),
         "at_risk": dict(result.at_risk),
@@ -65,7 +64,7 @@ def as_json(result: Result) -> dict[str, object]:
                 "subject": flight.subject,
                 "account": flight.account,
                 "becomes": str(flight.becomes),
-                "breaks_at": instant(flight.breaks_at),
+                "breaks_at": phrases.iso(flight.breaks_at),
             }
             for flight in result.in_flight
         ],
@@ -126,11 +125,6 @@ def table_text(result: Result) -> str:
     return capture.get()
 
 
-def instant(time: datetime) -> str:
-    """Return a time as ISO 8601 with Z; microseconds only where there are some."""
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
 def counts(counts: Counts) -> dict[str, object]:
     """Return the counts in the contract's order."""
     return {
@@ -168,7 +162,7 @@ def _mismatch(mismatch: Mismatch) -> dict[str, object]:
         "extra_refund_ids": list(mismatch.extra_refund_ids),
         "amount_at_risk": mismatch.at_risk.amount_minor,
         "currency": mismatch.at_risk.currency,
-        "since": instant(mismatch.since),
+        "since": phrases.iso(mismatch.since),
         "direction": None if mismatch.direction is None else str(mismatch.direction),
         "diagnosis": mismatch.diagnosis,
         "why": mismatch.why,
@@ -224,7 +218,7 @@ def _rejected(rejects: tuple[Reject, ...]) -> list[RenderableType]:
 def _verdict(result: Result) -> Text:
     """Return the verdict in one line, and what was not read."""
     line = Text(str(result.verdict).replace("_", " "), style=_STYLES[result.verdict])
-    line.append(f" as of {instant(result.as_of)}", style="not bold")
+    line.append(f" as of {phrases.iso(result.as_of)}", style="not bold")
     for sentence in result.incomplete:
         line.append(f"\n  {_shown(sentence)}", style="not bold")
     return line
@@ -234,10 +228,10 @@ def _numbers(counts: Counts) -> Text:
     """Return the counts that are not zero, in words."""
     broken = sum(counts.mismatches.values())
     words = [
-        f"{counts.intents} {'intent' if counts.intents == 1 else 'intents'}",
-        f"{counts.refunds} {'refund' if counts.refunds == 1 else 'refunds'}",
-        f"{counts.matched} matched",
-        f"{broken} {'mismatch' if broken == 1 else 'mismatches'}",
+        phrases.several(counts.intents, "intent"),
+        phrases.several(counts.refunds, "refund"),
+        f"{counts.matched:,} matched",
+        phrases.several(broken, "mismatch", "mismatches"),
     ]
     rest = {
         "in flight": counts.in_flight,
@@ -250,7 +244,7 @@ def _numbers(counts: Counts) -> Text:
         "made by the provider itself": counts.system,
         "of a status we do not know": counts.unknown_status,
     }
-    return Text(", ".join([*words, *(f"{count} {name}" for name, count in rest.items() if count)]))
+    return Text(", ".join([*words, *(f"{count:,} {name}" for name, count in rest.items() if count)]))
 
 
 def _money(result: Result) -> Table:
@@ -299,7 +293,7 @@ def _pending(result: Result) -> list[RenderableType]:
         parts += [Text(), _heading(f"in flight: {len(result.in_flight)}, too young to judge")]
         for flight in result.in_flight[:SHOWN]:
             becomes = str(flight.becomes).replace("_", " ")
-            text = f"{_shown(flight.subject)}  {becomes} from {instant(flight.breaks_at)}"
+            text = f"{_shown(flight.subject)}  {becomes} from {phrases.iso(flight.breaks_at)}"
             parts.append(_indented(Text(text), 2))
         parts += _more(len(result.in_flight))
     return parts

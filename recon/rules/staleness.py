@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
-from recon.model.blocks import clean, duration, message, section
+from recon.model.blocks import clean, message, section
+from recon.model.phrases import duration, minute
 from recon.model.records.notices import Message, Notice, Thread
 from recon.model.records.runs import Run
 from recon.model.records.words import NoticeState
@@ -38,7 +39,7 @@ def alarm(
     key = f"{_since(last_complete)}{now:%Y-%m-%d}"
     title = f"Stale: no complete run for {duration(how_long)}"
     last = (
-        f"The last one ended at {last_complete.finished_at:%Y-%m-%d %H:%M} UTC"
+        f"The last one ended at {minute(last_complete.finished_at)}"
         if last_complete is not None
         else "There was none yet"
     )
@@ -68,7 +69,7 @@ def over(
                 else "the first of all"
             )
             text = (
-                f"Over: a complete run ended at {back.finished_at:%Y-%m-%d %H:%M} UTC, {gap}. It read what "
+                f"Over: a complete run ended at {minute(back.finished_at)}, {gap}. It read what "
                 "happened meanwhile."
             )
             key = alarms[-1]

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from recon.cli.friday.evening import PATIENCE_SECONDS
 from recon.model import money, wording
+from recon.model.phrases import several
 from recon.model.records.cases import Case
 from recon.model.records.results import Money
 from recon.model.records.words import Kind, Severity
@@ -166,7 +167,7 @@ def _at_risk(console: Console, findings: Findings) -> None:
     table = _table(right=(0,), columns=2)
     for currency, minor in findings.summary.at_risk.items():
         table.add_row(
-            Text(money.written(Money(minor, currency)), style="bold"), _many(numbers[currency], "case")
+            Text(money.written(Money(minor, currency)), style="bold"), several(numbers[currency], "case")
         )
     console.print(Padding(table, (0, 0, 0, _INDENT), expand=False))
 
@@ -188,10 +189,10 @@ def _owners(console: Console, owners: Iterable[Owned]) -> None:
 
 def _slack(console: Console, findings: Findings) -> None:
     replies = sum(each.replies for each in findings.said)
-    roots = _many(len(findings.said), "message")
-    _heading(console, f"In Slack: {roots}, with {_many(replies, 'reply', 'replies')} that list the cases")
+    roots = several(len(findings.said), "message")
+    _heading(console, f"In Slack: {roots}, with {several(replies, 'reply', 'replies')} that list the cases")
     if findings.undelivered:
-        _paragraph(console, f"{_many(findings.undelivered, 'message')} could not be delivered.")
+        _paragraph(console, f"{several(findings.undelivered, 'message')} could not be delivered.")
     channels: dict[str, list[Said]] = {}
     for each in findings.said:
         channels.setdefault(each.channel, []).append(each)
@@ -212,10 +213,6 @@ def _sums(cases: Iterable[Case]) -> str:
         " and ".join(money.written(Money(sums[each], each)) for each in sorted(sums) if sums[each])
         or "nothing"
     )
-
-
-def _many(number: int, one: str, several: str | None = None) -> str:
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
 
 
 def _heading(console: Console, text: str) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from recon.doors.stripe.asking import Asking, options
 from recon.doors.stripe.wire import Forbidden, Missing, answered
-from recon.model import payloads
+from recon.model import payloads, phrases
 from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable
 from recon.model.payloads import LATEST_SECONDS
 from recon.model.records.provider import Intent, Refund, RefundEvent
@@ -107,7 +107,7 @@ class Provider:
         window = int(created_from.timestamp()), int(created_to.timestamp())
         params = {"created": {"gte": window[0], "lte": window[1]}}
         for number, rows, last in self._pages("refunds", account, params, f"data.{_TRANSACTION}"):
-            _check_inside(rows, window, f"page {number} of the refunds of {_named(account)}")
+            _check_inside(rows, window, f"page {number} of the refunds of {phrases.account(account)}")
             read = [self._refund(row, account, place) for place, row in enumerate(rows, start=1)]
             yield Page(
                 refunds=tuple(item for item in read if isinstance(item, Refund)),
@@ -143,7 +143,7 @@ class Provider:
             ProviderUnavailable: no usable answer.
             ProviderRefused: the key or the account is wrong.
         """
-        what = f"refund {refund_id} of {_named(account)}"
+        what = f"refund {refund_id} of {phrases.account(account)}"
         path = f"/v1/refunds/{quote(refund_id, safe='')}"
         try:
             found = self._ask(what, path, account, {}, expand=_TRANSACTION)
@@ -181,7 +181,7 @@ class Provider:
         }
         if reason is not None:
             params["reason"] = reason
-        what = f"the refund of intent {intent.key} at {_named(intent.account)}"
+        what = f"the refund of intent {intent.key} at {phrases.account(intent.account)}"
         told: Any = {**options(intent.account), "idempotency_key": key, "max_network_retries": 0}
         create: Callable[..., Any] = self._asking.client.v1.refunds.create
         answer = answered(self._asking.once(what, lambda: create(params=params, options=told).last_response))
@@ -196,7 +196,7 @@ class Provider:
             asked = {**params, "limit": self._settings.page_size}
             if cursors:
                 asked["starting_after"] = cursors[-1]
-            place = f"page {number} of the {what} of {_named(account)}"
+            place = f"page {number} of the {what} of {phrases.account(account)}"
             found = self._ask(place, f"/v1/{what}", account, asked, expand=expand)
             rows, more = found.get("data"), found.get("has_more")
             if (
@@ -215,8 +215,8 @@ class Provider:
                 return
             cursors.append(str(latest))
         raise ProviderUnavailable(
-            f"The {what} of {_named(account)} broke off: more than {self._settings.page_limit} pages "
-            "(provider.page_limit)."
+            f"The {what} of {phrases.account(account)} broke off: more than {self._settings.page_limit} "
+            "pages (provider.page_limit)."
         )
 
     def _ask(
@@ -246,7 +246,3 @@ def _check_inside(rows: Iterable[object], window: tuple[int, int], place: str) -
         created = row.get("created") if isinstance(row, dict) else None
         if isinstance(created, int) and not window[0] <= created <= window[1] and created <= LATEST_SECONDS:
             raise ProviderUnavailable(f"{place} broke off: it shows refunds of another time.")
-
-
-def _named(account: AccountId) -> str:
-    return account or "the platform"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from recon.model import phrases
 from recon.model.records.words import AccountId
 
 
@@ -23,12 +24,9 @@ class Pulling:
 
     def __str__(self) -> str:
         """Return it as a sentence, without the counts that say nothing yet."""
-        begun = f"Reading account {self.number} of {self.accounts}: {self.account or 'the platform'}"
+        begun = f"Reading account {self.number} of {self.accounts}: {phrases.account(self.account)}"
         if not self.pages:
             return begun
         sliced = f", {self.slices_read} of {self.slices} slices" if self.slices > 1 else ""
-        return f"{begun}, {_counted(self.pages, 'page')}, {_counted(self.refunds, 'refund')}{sliced}"
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+        pages, refunds = phrases.several(self.pages, "page"), phrases.several(self.refunds, "refund")
+        return f"{begun}, {pages}, {refunds}{sliced}"

@@ -1,0 +1,42 @@
+"""How numbers of things, times and accounts read, in every sentence, log and report alike.
+
+Never makes a stranger's text harmless: recon/model/blocks.py does for Slack, and each front for its own.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from recon.model.records.words import AccountId
+
+
+def several(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun: 1 refund, 1,200 refunds. many: where it is not the noun with an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def duration(age: timedelta) -> str:
+    """Return how long, in the two largest units: 3 h 10 min."""
+    minutes = max(0, int(age.total_seconds())) // 60
+    days, hours = minutes // 1440, minutes // 60 % 24
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+
+
+def minute(at: datetime) -> str:
+    """Return a UTC time as people read it: 2026-03-06 17:00 UTC."""
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def iso(at: datetime) -> str:
+    """Return a time as programs read it: ISO 8601 with Z; microseconds only where there are some."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def account(name: AccountId | str) -> str:
+    """Return whose books these are: the platform's own have no name."""
+    return name or "the platform"
+
+
+def of_account(name: AccountId | str) -> str:
+    """Return whose something is, to stand behind it: nothing where it is the platform's own."""
+    return f" of {name}" if name else ""

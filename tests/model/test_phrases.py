@@ -1,0 +1,49 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from recon.model import phrases
+
+
+@pytest.mark.parametrize(
+    "number, one, many, told",
+    [
+        (0, "refund", None, "0 refunds"),
+        (1, "refund", None, "1 refund"),
+        (2, "reply", "replies", "2 replies"),
+        (1, "reply", "replies", "1 reply"),
+        (1200, "refund", None, "1,200 refunds"),
+    ],
+)
+def test_a_number_stands_with_its_noun(number: int, one: str, many: str | None, told: str) -> None:
+    assert phrases.several(number, one, many) == told
+
+
+@pytest.mark.parametrize(
+    "age, told",
+    [
+        (timedelta(seconds=-5), "0 min"),
+        (timedelta(seconds=59), "0 min"),
+        (timedelta(hours=3, minutes=10), "3 h 10 min"),
+        (timedelta(days=2, hours=1, minutes=59), "2 d 1 h"),
+    ],
+)
+def test_how_long_is_told_in_the_two_largest_units(age: timedelta, told: str) -> None:
+    assert phrases.duration(age) == told
+
+
+@pytest.mark.parametrize(
+    "at, told",
+    [
+        (datetime(2026, 3, 6, 17, 0, tzinfo=UTC), "2026-03-06T17:00:00Z"),
+        (datetime(2026, 3, 6, 17, 0, 0, 5, tzinfo=UTC), "2026-03-06T17:00:00.000005Z"),
+        (datetime(2026, 3, 6, 19, 0, tzinfo=timezone(timedelta(hours=2))), "2026-03-06T17:00:00Z"),
+    ],
+)
+def test_programs_get_a_time_in_utc_with_its_z(at: datetime, told: str) -> None:
+    assert phrases.iso(at) == told
+
+
+def test_the_platforms_own_books_have_no_name_and_are_told_all_the_same() -> None:
+    assert (phrases.account(""), phrases.account("acct_1")) == ("the platform", "acct_1")
+    assert (phrases.of_account(""), phrases.of_account("acct_1")) == ("", " of acct_1")
