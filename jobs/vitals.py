@@ -55,12 +55,12 @@ def samples(database: Database, *, now: datetime) -> tuple[Sample, ...]:
     Raises:
         DatabaseUnavailable: the database is away.
     """
-    return (*_of_runs(database, now), *_of_cases(database, now), *_of_notices(database, now))
+    return (*_of_runs(database), *_of_cases(database, now), *_of_notices(database, now))
 
 
-def _of_runs(database: Database, now: datetime) -> list[Sample]:
+def _of_runs(database: Database) -> list[Sample]:
     complete, saved = runs.last_complete(database), runs.last_saved(database)
-    passes = standing.passes(database, now=now)
+    passes = standing.passes(database)
     outcomes: dict[Labels, float] = {(("outcome", str(each)),): n for each, n in passes.saved.items()}
     outcomes[("outcome", "unsaved"),] = passes.unsaved
     meaning = "Runs by how they ended; unsaved ones failed, were killed, or were dry."

@@ -13,6 +13,7 @@ from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS
 from recon.model.records.runs import HOUR
 from recon.model.records.words import CaseState, Severity, Verdict
+from recon.model.stored import EPOCH
 from recon.model.tables import cases, intents, leases, runs
 
 # Word for word as the index says it, which serves no other.
@@ -24,18 +25,20 @@ class Passes:
     """How the passes over the books ended, since the first one.
 
     saved: by verdict, zeros too. unsaved: those that took the lease and left nothing: they failed, were
-    killed, or were dry. A pass that is at work counts as neither.
+    killed, or were dry. The newest counts as neither before it has saved or given its lease back, also when
+    that has lapsed: it may be slow and save yet, and a counter must not go down. Of one that was killed the
+    next one tells.
     """
 
     saved: Mapping[Verdict, int]
     unsaved: int
 
 
-def passes(database: Database, *, now: datetime) -> Passes:
+def passes(database: Database) -> Passes:
     """Return how the passes ended: every fence ever given out was one, and those that saved are rows."""
     by_verdict = [select(func.count()).select_from(runs).where(runs.c.verdict == each) for each in Verdict]
     newest = select(runs.c.fence).order_by(runs.c.number.desc()).limit(1)
-    given_out = select(leases.c.fence, leases.c.expires_at > now).where(leases.c.name == HOUR)
+    given_out = select(leases.c.fence, leases.c.expires_at > EPOCH).where(leases.c.name == HOUR)
     with database.read() as connection:
         counted = [int(connection.scalar(each) or 0) for each in by_verdict]
         latest = connection.scalar(newest)
