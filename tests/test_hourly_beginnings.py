@@ -129,7 +129,7 @@ def test_without_an_intent_they_begin_where_the_first_reading_ended(town: Town) 
 def test_a_first_reading_that_broke_off_decides_nothing_and_opens_nothing(town: Town) -> None:
     strangers(town, 4, at=FRIDAY - timedelta(days=9))
     town.refund("1")
-    weather = under(town)
+    weather = under(town, page_size=2)
     weather.breaks = "end"
     broken = town.run()
     assert (beginnings.decided(town.database), rows(town, "refunds")) == ({}, 5)

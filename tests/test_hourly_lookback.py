@@ -1,6 +1,6 @@
 """An older window, read back on purpose: judged once it joins, and told to nobody who did not ask."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -86,9 +86,10 @@ def test_a_gap_keeps_what_lies_before_it_unjudged(town: Town) -> None:
 
 def test_a_window_read_back_that_broke_off_is_incomplete_and_goes_on_where_it_was(town: Town) -> None:
     long_ago(town, "old")
+    strangers(town, 3, at=LONG_AGO + timedelta(days=5))
     town.run()
     covered = mirror.accounts(town.database)[0].covered_from
-    weather, window = under(town), (LONG_AGO, FRIDAY - timedelta(days=40))
+    weather, window = under(town, page_size=2), (LONG_AGO, FRIDAY - timedelta(days=40))
     weather.breaks = "late"
     broken = read_back(town, *window)
     asked, weather.breaks = len(weather.asked), ""
@@ -98,7 +99,8 @@ def test_a_window_read_back_that_broke_off_is_incomplete_and_goes_on_where_it_wa
 
     assert (broken.complete, broken.back[0].reading.complete, kinds(broken)) == (False, False, [])
     assert between == covered
-    assert kinds(whole) == ["opened missing"]
+    assert rows(town, "refunds") == 3
+    assert kinds(whole) == ["opened missing", *["opened orphan"] * 3]
     assert len(weather.asked) < asked
 
 
@@ -160,3 +162,27 @@ def test_one_account_is_read_back_alone(database: Database, sandbox: Street) -> 
     assert [each.reading.account for each in report.back] == [other]
     covered = {each.account: each.covered_from for each in mirror.accounts(town.database)}
     assert (covered[other] == LONG_AGO, covered[PLATFORM] == LONG_AGO) == (True, False)
+
+
+@pytest.mark.parametrize("dry_run", [True, False], ids=["dry", "with a row that cannot be read"])
+def test_reading_back_moves_no_watermark_that_the_run_itself_left(town: Town, dry_run: bool) -> None:
+    town.run()
+    before = mirror.accounts(town.database)[0]
+    town.pass_time(hours=2)
+    _, made = town.refund("new")
+    under(town).flawed = None if dry_run else made.id
+    report = read_back(town, LONG_AGO, FRIDAY - timedelta(days=40), dry_run=dry_run)
+    after = mirror.accounts(town.database)[0]
+
+    assert len(report.result.rejected) == (0 if dry_run else 1)
+    assert after.watermark_at == before.watermark_at
+    assert after.covered_from == (before.covered_from if dry_run else LONG_AGO)
+
+
+def test_the_beginning_of_all_time_can_be_read_back(town: Town) -> None:
+    town.run()
+    first = datetime.min.replace(tzinfo=UTC)
+
+    assert not read_back(town, first, first).back[0].joined
+    assert read_back(town, first, FRIDAY).back[0].joined
+    assert town.run().complete
