@@ -24,6 +24,8 @@ from recon.model.errors import ConfigurationError
 from recon.model.settings import Secret, Settings
 
 _SECRET_FILE_BYTES = 65_536  # A key fits a thousand times; a mistaken path to something big does not hang us.
+# Where a shell keeps the pipes of <(command), into which somebody writes; any other may hang us for ever.
+_SHELL_PIPES = (Path("/dev/fd"), Path("/proc/self/fd"))
 _CONFIG_BYTES = 1_000_000  # As above: an owners.toml of ten thousand rules fits.
 
 
@@ -95,8 +97,11 @@ def secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def _peek(file: str) -> str:
     """Return what a secret's file holds; "" where it cannot be read, which load says."""
+    path = Path(file).expanduser()
     try:
-        with Path(file).expanduser().open("rb") as opened:
+        if path.is_fifo():  # What was in it has been read.
+            return ""
+        with path.open("rb") as opened:
             return opened.read(_SECRET_FILE_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError):  # Not there, a folder, or no text.
         return ""
@@ -165,6 +170,8 @@ def _base_url(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be a web address that begins with https://")
+    if parts.query or parts.fragment:
+        raise ValueError("must be a web address without ? and #: paths are put behind it")
     if parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise ValueError("must begin with https:// (http:// is for this machine only: it would show the key)")
     return value.rstrip("/")
@@ -257,17 +264,22 @@ def _value(environ: Mapping[str, str], name: str) -> str:
         return direct
     if direct:
         raise ConfigurationError(f"{name} and {name}_FILE are both set; expected one of them.")
+    path = Path(file).expanduser()
+    # Somebody may have put the secret itself in the path's place.
+    shown = file if "/" in file and "://" not in file else "something"
     try:
-        with Path(file).expanduser().open("rb") as opened:
+        if path.is_fifo() and path.parent not in _SHELL_PIPES:
+            raise ConfigurationError(f"{name}_FILE names {shown}, which is a pipe; expected a file.")
+        with path.open("rb") as opened:
             content = opened.read(_SECRET_FILE_BYTES).decode().strip()
     except (
         OSError,
         UnicodeDecodeError,
     ) as error:  # The file is gone, may not be read, or holds something else.
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigurationError(f"{name}_FILE names {file}, which cannot be read: {reason}.") from None
+        raise ConfigurationError(f"{name}_FILE names {shown}, which cannot be read: {reason}.") from None
     if not content:
-        raise ConfigurationError(f"{name}_FILE names {file}, which is empty.")
+        raise ConfigurationError(f"{name}_FILE names {shown}, which is empty.")
     return content
 
 

@@ -251,9 +251,18 @@ def test_a_secret_in_a_file_is_refused_and_not_repeated(
             "STRIPE_API_KEY and STRIPE_API_KEY_FILE are b",
         ),
         (
-            {"SLACK_BOT_TOKEN_FILE": "nowhere"},
-            "SLACK_BOT_TOKEN_FILE names nowhere, which cannot be read: No such",
+            {"SLACK_BOT_TOKEN_FILE": "./nowhere"},
+            "SLACK_BOT_TOKEN_FILE names ./nowhere, which cannot be read: No such",
         ),
+        (
+            {"STRIPE_API_KEY_FILE": "rk_test_hidden"},
+            "STRIPE_API_KEY_FILE names something, which cannot be read: No such",
+        ),
+        (
+            {"RECON_DATABASE_URL_FILE": "postgresql://u:hidden@db/r"},
+            "RECON_DATABASE_URL_FILE names something, which cannot be read: No such",
+        ),
+        ({"RECON_STRIPE_BASE_URL": "https://x.example/?key=hidden"}, "without ? and #"),
         ({"SLACK_BOT_TOKEN_FILE": os.devnull}, "which is empty"),
         ({"RECON_INTENTS_DATABASE_URL": "sqlite:///hidden.db"}, "no section [intents]"),
     ],
@@ -267,6 +276,15 @@ def test_a_wrong_variable_is_named_and_its_value_is_not_shown(
 
     assert said in message
     assert "hid" not in message
+
+
+@pytest.mark.timeout(30)
+def test_a_pipe_into_which_nobody_writes_is_no_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    assert "which is a pipe; expected a file" in refused({"STRIPE_API_KEY_FILE": str(pipe)})
+    assert config.secrets({"STRIPE_API_KEY_FILE": str(pipe)}) == ()
 
 
 def test_settings_show_no_secret() -> None:
