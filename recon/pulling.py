@@ -94,21 +94,28 @@ class Pull:
     def back(self, known: Account, window: Window, progress: Pulling) -> Pulled:
         """Return what was read of an older window of an account; its watermark and its cursors stay.
 
+        known: as this run judges it. What is written down stays where the run left it, which is behind that
+        when the run is dry or met a row that it could not read.
+
         Raises:
             ProviderRefused: the key is wrong, or the account.
             LeaseLost: another run took over; some pages may have been saved.
         """
         self.provider.begin(known.account)
-        tally = _Tally(self._in_mode(known), Cursors(), progress)
+        written = {each.account: each for each in mirror.accounts(self.database)}
+        kept = written.get(known.account, Account(known.account))
+        tally = _Tally(kept, Cursors(), progress)
         error = None
         try:
-            self._take_window(tally, window, now=self.time())
+            now = self.time()
+            self._take_window(tally, window, now=now)
         except ProviderUnavailable as away:  # A page broke off.
             error = str(away)
         else:
-            tally.account = windows.read_back(tally.account, window)
-        self._save_account(tally, known, window)
-        return tally.pulled(window, error)
+            tally.account = windows.read_back(kept, window)
+            known = windows.read_back(known, window)
+            self._save_account(tally, kept, window, now=now)
+        return replace(tally.pulled(window, error), account=known)
 
     def time(self) -> datetime:
         """Return the provider's time.
@@ -131,7 +138,7 @@ class Pull:
         tally = _Tally(known, mirror.cursors(self.database, known.account), progress)
         self.say(tally.progress)
         error = self._read(tally, window)
-        self._save_account(tally, known, window)
+        self._save_account(tally, known, window, now=window.to_at)
         if error is None and not self.dry:
             self._keep(known.account, tally)
         return tally.pulled(window, error)
@@ -145,7 +152,7 @@ class Pull:
         """Read what is new, then a slice of what is old, then what events name; return what broke off."""
         name, pull = tally.account.account, self.settings.pull
         try:
-            self._take_hints(tally, tally.cursors.events_at or window.from_at, now=window.to_at)
+            self._take_hints(tally, windows.heard(tally.cursors.events_at, window), now=window.to_at)
             self._take_window(tally, window, now=window.to_at)
             tally.account = windows.read(tally.account, window)
             again = windows.relisted(tally.cursors.relist_at, fresh=window, pull=pull)
@@ -293,7 +300,7 @@ class Pull:
         if told:
             tally.changed += mirror.save_page(self.database, self.lease(), told)
 
-    def _save_account(self, tally: "_Tally", known: Account, window: Window) -> None:
+    def _save_account(self, tally: "_Tally", known: Account, window: Window, *, now: datetime) -> None:
         """Write down what is known of an account; forget slices that are behind it, and old ones."""
         # A row that could not be read must be met again; a dry run leaves what it read to the wet one.
         moves = tally.whole and not tally.rejects and not self.dry
@@ -305,7 +312,7 @@ class Pull:
                 self.lease(),
                 name,
                 within=(window.from_at, window.to_at) if moves else None,
-                read_before=window.to_at - windows.KEPT,
+                read_before=now - windows.KEPT,
             )
 
     def _keep(self, name: AccountId, tally: "_Tally") -> None:

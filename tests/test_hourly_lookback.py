@@ -165,7 +165,7 @@ def test_one_account_is_read_back_alone(database: Database, sandbox: Street) -> 
 
 
 @pytest.mark.parametrize("dry_run", [True, False], ids=["dry", "with a row that cannot be read"])
-def test_reading_back_moves_no_watermark_that_the_run_itself_left(town: Town, dry_run: bool) -> None:
+def test_reading_back_moves_no_watermark_that_the_run_itself_left(town: Town, *, dry_run: bool) -> None:
     town.run()
     before = mirror.accounts(town.database)[0]
     town.pass_time(hours=2)

@@ -186,3 +186,22 @@ def test_a_pause_longer_than_the_re_list_is_still_read_without_a_gap(town: Town)
     account = mirror.accounts(town.database)[0]
     assert account.covered_from is not None
     assert account.covered_from < made.created_at
+
+
+def test_a_provider_whose_clock_was_years_ahead_for_an_hour_loses_nothing(town: Town) -> None:
+    town.run()
+    town.pass_time(minutes=58)
+    at = town.now
+    town.now += timedelta(days=2000)
+    wrong, before = town.run(clock=lambda: at), rows(town, "refunds")
+    town.now = at
+    town.pass_time(minutes=1)
+    town.refund("meanwhile")
+    twice(town, "double")
+    town.pass_time(minutes=58)
+
+    right, next_one = town.run(), town.run()
+
+    assert wrong.run.as_of > town.now
+    assert (kinds(right), kinds(next_one)) == (["opened duplicate"], [])
+    assert rows(town, "refunds") == before + 3

@@ -31,11 +31,20 @@ def created(account: Account, *, now: datetime, pull: PullSettings) -> Window:
     """Return the window of what is new: from the watermark less the overlap; a new account's first window.
 
     It begins earlier where less is covered than a first window would be: somebody has lengthened that since.
+    So it does where the watermark is later than now: the provider's clock was wrong, then or now, and nobody
+    knows up to when it had shown its books.
     """
     first = now - pull.first_window
     if account.watermark_at is None or account.covered_from is None or first < account.covered_from:
         return Window(first, now)
+    if account.watermark_at > now + pull.overlap:
+        return Window(first, now)
     return Window(min(account.watermark_at, now) - pull.overlap, now)
+
+
+def heard(cursor: datetime | None, fresh: Window) -> datetime:
+    """Return from when events are asked for: from where they were read up to, unless that is yet to come."""
+    return fresh.from_at if cursor is None or cursor > fresh.to_at else cursor
 
 
 def settled(

@@ -43,11 +43,32 @@ def test_a_first_window_that_was_lengthened_since_is_read_back_to_once(
     assert windows.created(after, now=NOON + DAY, pull=PULL).from_at == NOON - PULL.overlap
 
 
-def test_a_watermark_from_the_future_leaves_the_overlap() -> None:
-    early = NOON - 2 * DAY
-    expected = Window(early - PULL.overlap, early)
+@pytest.mark.parametrize(
+    "ahead, expected",
+    [
+        (timedelta(0), PULL.overlap),
+        (PULL.overlap, PULL.overlap),
+        (PULL.overlap + timedelta(seconds=1), PULL.first_window),
+        (1000 * DAY, PULL.first_window),
+    ],
+)
+def test_a_watermark_from_the_future_says_nothing_unless_clocks_differ_by_little(
+    ahead: timedelta, expected: timedelta
+) -> None:
+    account = replace(KNOWN, watermark_at=NOON + ahead)
 
-    assert windows.created(KNOWN, now=early, pull=PULL) == expected
+    assert windows.created(account, now=NOON, pull=PULL) == Window(NOON - expected, NOON)
+
+
+@pytest.mark.parametrize(
+    "cursor, expected", [(None, -DAY), (-2 * DAY, -2 * DAY), (0 * DAY, 0 * DAY), (DAY, -DAY)]
+)
+def test_events_are_heard_from_the_cursor_on_unless_it_is_yet_to_come(
+    cursor: timedelta | None, expected: timedelta
+) -> None:
+    fresh = Window(NOON - DAY, NOON)
+
+    assert windows.heard(None if cursor is None else NOON + cursor, fresh) == NOON + expected
 
 
 def test_a_window_that_joins_extends_what_is_covered() -> None:
