@@ -15,13 +15,12 @@ from dashboard import safe, tables, times
 from recon.desk import CaseView
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.results import Money
-from recon.model.records.words import IntentStatus, RefundStatus
+from recon.model.records.words import DEAD, IntentStatus
 
 SIDE_LIMIT: Final = 3  # Columns of one side at once: more would be too narrow to read.
 COLUMN_WIDTH: Final = 66  # Pixels below which a block scrolls: four columns fit a small phone.
 ROOMY_WIDTH: Final = 90  # Pixels a column needs for both blocks to stand next to each other.
 
-DEAD: Final = frozenset({RefundStatus.FAILED, RefundStatus.CANCELED})
 NOT_SENT: Final = frozenset({IntentStatus.FAILED, IntentStatus.CANCELLED})
 
 Values = Sequence[object]

@@ -14,9 +14,8 @@ from recon.model import arrays
 from recon.model.arrays import ABSENT, Bools, Ints
 from recon.model.links import WEAK, Links
 from recon.model.records.results import Policy
-from recon.model.records.words import IntentStatus, RefundStatus
+from recon.model.records.words import DEAD, IntentStatus
 
-DEAD = (RefundStatus.FAILED.value, RefundStatus.CANCELED.value)
 # Which intents an inferred link may finish or keep quiet, in the order in which they are taken.
 INFERABLE = (IntentStatus.DONE.value, IntentStatus.PENDING_UNKNOWN.value, IntentStatus.PENDING.value)
 

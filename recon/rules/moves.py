@@ -14,6 +14,7 @@ from recon.model.records.cases import Case, Change, Owner
 from recon.model.records.claims import Adoption, Known, Link
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import (
+    DEAD,
     AccountId,
     Action,
     Actor,
@@ -22,7 +23,6 @@ from recon.model.records.words import (
     IntentStatus,
     Kind,
     RefundId,
-    RefundStatus,
     Resolution,
 )
 
@@ -30,7 +30,6 @@ REASON_LIMIT = 2_000  # Characters of a person's reason: half a page, and it sti
 ACCEPTANCE_LIMIT = timedelta(days=366)  # Books are closed once a year; somebody looks at it again then.
 SNOOZE_LIMIT = timedelta(days=31)  # Whoever needs longer than a month accepts it.
 
-_DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
 _ANY = frozenset(CaseState)
 _UNDECIDED = frozenset({CaseState.OPEN, CaseState.ACKNOWLEDGED})
 _DECIDED = frozenset({CaseState.RESOLVED, CaseState.ACCEPTED})
@@ -271,7 +270,7 @@ def _date(until: datetime, now: datetime, limit: timedelta, done: str) -> Illega
 
 def _unfit(refund: Refund) -> Illegal | None:
     """Return why no intent can have this refund; None where one can."""
-    if refund.status in _DEAD:
+    if refund.status in DEAD:
         return Illegal(f"Refund {refund.id} is {refund.status}: its money did not go to anybody.")
     if refund.system:
         return Illegal(f"Refund {refund.id} was made by the provider itself; no intent asks for those.")

@@ -10,10 +10,8 @@ from sqlalchemy import Select, func, select, update
 from recon.doors.store import leases
 from recon.doors.store.engines import Database
 from recon.model.records.runs import Beginning, Lease
-from recon.model.records.words import AccountId, RefundStatus
+from recon.model.records.words import DEAD, AccountId
 from recon.model.tables import accounts, intents, refunds
-
-_DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
 
 
 def decided(database: Database) -> dict[AccountId, datetime]:
@@ -32,7 +30,7 @@ def look(database: Database, name: AccountId) -> Beginning:
         counted = (
             select(func.count())
             .select_from(refunds)
-            .where(of.account == name, of.status.not_in(_DEAD), of.system.is_(False))
+            .where(of.account == name, of.status.not_in(DEAD), of.system.is_(False))
         )
         if earliest is not None:
             counted = counted.where(of.created_at < earliest)

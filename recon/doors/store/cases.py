@@ -33,7 +33,7 @@ from recon.model.records.claims import Claim
 from recon.model.records.notices import Notice, Thread
 from recon.model.records.results import Due, Healable, Reject
 from recon.model.records.runs import Lease, Run
-from recon.model.records.words import AccountId, Basis, CaseId, IntentStatus, RefundStatus, Subject
+from recon.model.records.words import DEAD, AccountId, Basis, CaseId, IntentStatus, Subject
 from recon.model.tables import cases, intents, refunds
 
 Pair = tuple[AccountId, Subject]
@@ -41,7 +41,6 @@ Pair = tuple[AccountId, Subject]
 UNSETTLED = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
 READ = (INTENTS, REFUNDS)
 NEW = (0, chains.FIRST)  # Version and head of a case that is not there yet.
-DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
 
 
 @dataclass(frozen=True, slots=True)

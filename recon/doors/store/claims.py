@@ -13,10 +13,9 @@ from recon.doors.store.statements import insert
 from recon.model import tables
 from recon.model.records.claims import Adoption, Claim, Known
 from recon.model.records.provider import Intent, Refund
-from recon.model.records.words import AccountId, IntentKey, RefundId, RefundStatus
+from recon.model.records.words import DEAD, AccountId, IntentKey, RefundId
 from recon.model.tables import intents, refunds
 
-DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
 # What a person looked at when they said whose it is. A refund may arrive meanwhile; it may not fail. Of one
 # that had failed before, a link can be taken back.
 RESTS_ON = ("amount_minor", "currency", "payment_intent", "charge", "intent_key", "operator_key", "system")

@@ -35,6 +35,10 @@ class RefundStatus(StrEnum):
     CANCELED = "canceled"  # Called back before it left.
 
 
+# A refund that is dead moved no money in the end; any other is live, also under a word that we do not know.
+DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
+
+
 class Basis(StrEnum):
     """Why a refund is said to belong to an intent, strongest first."""
 
