@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from recon.cli import exits
+from recon.model.characters import harmless
 
 
 def deliver(
@@ -39,5 +40,5 @@ def deliver(
     print(f"{report.sent} sent, {report.waiting} waiting, {report.given_up} given up.")
     if not report.complete:
         for reason in report.reasons:
-            print(f"  {reason}")
+            print(f"  {harmless(reason)}")
         raise typer.Exit(exits.UNDELIVERED)

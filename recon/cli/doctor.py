@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recon.cli import exits
-from recon.cli.run_table import harmless
+from recon.model.characters import harmless
 from recon.model.phrases import iso, several
 from recon.model.records.remarks import Level, Remark, Section
 

@@ -8,6 +8,7 @@ import sys
 import traceback
 
 from recon.cli import exits, extras
+from recon.model.characters import harmless
 from recon.model.errors import ReconError
 
 _BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff ... | head`.
@@ -35,7 +36,7 @@ def main() -> None:
 
 def _say(sentence: str) -> None:
     """Print one sentence to stderr."""
-    print(f"recon: {' '.join(sentence.split())}", file=sys.stderr)
+    print(f"recon: {harmless(' '.join(sentence.split()))}", file=sys.stderr)
 
 
 if __name__ == "__main__":

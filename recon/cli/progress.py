@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from recon.model.characters import harmless
 from recon.model.records.progress import Pulling
 
 Said = str | Pulling
@@ -49,8 +50,6 @@ def shown() -> Iterator[Callable[[Said], None]]:
         return
     from rich import progress
 
-    from recon.cli import run_table
-
     with progress.Progress(
         progress.SpinnerColumn(),
         progress.TextColumn("{task.description}", markup=False),
@@ -65,7 +64,7 @@ def shown() -> Iterator[Callable[[Said], None]]:
             total, read = (said.slices, said.slices_read) if isinstance(said, Pulling) else (0, 0)
             bar.update(
                 task,
-                description=run_table.harmless(str(said)),
+                description=harmless(str(said)),
                 total=total if total > 1 else None,
                 completed=read,
             )

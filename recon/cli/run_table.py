@@ -10,6 +10,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from recon.model import money, phrases, wording
+from recon.model.characters import harmless
 from recon.model.phrases import minute, of_account, several
 from recon.model.records.cases import Case, Change
 from recon.model.records.results import Money
@@ -60,11 +61,6 @@ def lines(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Li
     yield from _heals(report)
     yield from _messages(report)
     yield from _next(report, dashboard=dashboard, delivers=delivers)
-
-
-def harmless(text: str) -> str:
-    """Return text without what a terminal would obey."""
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def _rejected(report: "RunReport") -> Iterator[Line]:

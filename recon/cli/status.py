@@ -10,6 +10,7 @@ import typer
 
 from recon.cli import exits
 from recon.model import money, phrases, wording
+from recon.model.characters import harmless
 from recon.model.phrases import duration, several
 from recon.model.records.results import Money
 from recon.model.records.words import Kind, Verdict
@@ -189,7 +190,7 @@ def _read(account: Mapping[str, Any]) -> str:
         told = f"{name}{mode}: {_minute(account['covered_from'])} to {_minute(account['watermark_at'])}"
     if account["read"] is False:
         told += f"; the last run did not read it to the end: {account['error'] or 'no reason was given'}"
-    return told
+    return harmless(told)
 
 
 def _not_judged(found: Mapping[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 import typer
 
 from recon.cli import exits
+from recon.model.characters import harmless
 
 SHOWN = 20  # Sentences: one broken chain is enough to ask why; the count says how many there are.
 
@@ -23,7 +24,7 @@ def verify() -> None:
         wrong += [sentence for sentence in told if sentence]
         sealed = cases.sealed(database)
     for sentence in wrong[:SHOWN]:
-        print(sentence)
+        print(harmless(sentence))  # It names what stands in the tables, whoever put it there.
     if len(wrong) > SHOWN:
         print(f"And {len(wrong) - SHOWN} more.")
     if wrong:

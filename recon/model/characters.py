@@ -1,4 +1,4 @@
-"""What a stranger's text may hold to be kept: everything but what no database takes.
+"""What a stranger's text may hold to be kept or printed: what no database or terminal takes is replaced.
 
 Never shortens or judges a text.
 """
@@ -12,3 +12,8 @@ _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 def keepable(text: str) -> str:
     """Return the text with a replacement character for each one that cannot be kept."""
     return _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def harmless(text: str) -> str:
+    """Return one line of text without what a terminal would obey."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

@@ -189,7 +189,7 @@ def test_a_terminal_shows_the_first_word_in_colour_and_a_pipe_does_not(stale: bo
 def test_the_accounts_of_the_last_run_are_counted_and_named(database: Database) -> None:
     lease = leases.take(database, HOUR, "a test", now=RUN.started_at, duration=timedelta(minutes=5))
     whole = AccountReading(PLATFORM, RUN.as_of, RUN.as_of, complete=True, pages=1, refunds=1, changed=0)
-    part = replace(whole, account=AccountId("acct_1"), complete=False, error="it broke off")
+    part = replace(whole, account=AccountId("acct_1"), complete=False, error="it broke\x1b[2J off")
     for each in (whole, part):
         known = Account(each.account, livemode=False, covered_from=RUN.as_of, watermark_at=RUN.as_of)
         mirror.save_account(database, lease, known)
@@ -201,8 +201,15 @@ def test_the_accounts_of_the_last_run_are_counted_and_named(database: Database) 
     assert said["accounts_read"] == {"read": 1, "of": 2}
     assert [(each["account"], each["read"], each["error"]) for each in said["accounts"]] == [
         ("", True, None),
-        ("acct_1", False, "it broke off"),
+        ("acct_1", False, "it broke\x1b[2J off"),
     ]
+    assert "it broke\ufffd[2J off" in recon("status").stdout
+
+
+def test_an_error_says_nothing_that_a_terminal_would_obey(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECON_CONFIG", "nowhere\x1b]0;owned\x07")
+
+    assert "names nowhere\ufffd]0;owned\ufffd, which is" in recon("status").stderr
 
 
 def test_what_waits_is_counted(database: Database) -> None:

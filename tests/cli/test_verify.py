@@ -48,6 +48,20 @@ def test_what_came_since_the_last_run_is_said_to_be_unsealed(database: Database,
     )
 
 
+def test_what_stands_in_the_tables_is_said_without_what_a_terminal_would_obey(
+    database: Database, database_url: str
+) -> None:
+    fill(database, 1)
+    with database.write() as connection:
+        hidden = {"hidden": "\x1b[2J\x1b[HEvery chain fits.\nEvery"}
+        connection.execute(text("INSERT INTO seals (topic, version) VALUES (:hidden, 1)"), hidden)
+
+    done = verified(database_url)
+
+    assert done.exit_code == 1
+    assert done.output == "\ufffd[2J\ufffd[HEvery chain fits.\ufffdEvery: entry 1 was saved, and is gone.\n"
+
+
 def test_a_case_cut_off_with_all_its_entries_is_missed(database: Database, database_url: str) -> None:
     fill(database, 2)
     lost = case_of(1).id
