@@ -4,8 +4,9 @@ Rules decide what a case becomes; this only keeps version, times and entry in st
 """
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
+from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.words import Action, Actor, CaseState, RunId
 
@@ -54,4 +55,4 @@ def undecided(case: Case, state: CaseState) -> Case:
 
 def until(at: datetime) -> str:
     """Return how an entry tells a date that a person chose; their own words follow."""
-    return f"Until {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC: "
+    return f"Until {minute(at)}: "

@@ -23,8 +23,8 @@ def duration(age: timedelta) -> str:
 
 
 def minute(at: datetime) -> str:
-    """Return a UTC time as people read it: 2026-03-06 17:00 UTC."""
-    return f"{at:%Y-%m-%d %H:%M} UTC"
+    """Return a time as people read it: 2026-03-06 17:00 UTC."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def iso(at: datetime) -> str:

@@ -6,10 +6,11 @@ are saved together by doors/store/cases.py.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from recon.model import changes
 from recon.model.characters import keepable
+from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change, Owner
 from recon.model.records.claims import Adoption, Known, Link
 from recon.model.records.provider import Intent, Refund
@@ -261,8 +262,7 @@ def _moved(
 def _date(until: datetime, now: datetime, limit: timedelta, done: str) -> Illegal | None:
     """Return what is wrong with the date of a move; None where it can be kept."""
     if until <= now:
-        there = f"{until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-        return Illegal(f"A case is {done} until a time to come; {there} has passed.")
+        return Illegal(f"A case is {done} until a time to come; {minute(until)} has passed.")
     if until > now + limit:
         return Illegal(f"A case is {done} for at most {limit.days} days: until {now + limit:%Y-%m-%d}.")
     return None

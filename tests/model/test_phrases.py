@@ -44,6 +44,12 @@ def test_programs_get_a_time_in_utc_with_its_z(at: datetime, told: str) -> None:
     assert phrases.iso(at) == told
 
 
+def test_people_get_a_time_in_utc_to_the_minute() -> None:
+    assert phrases.minute(datetime(2026, 3, 6, 19, 0, 59, tzinfo=timezone(timedelta(hours=2)))) == (
+        "2026-03-06 17:00 UTC"
+    )
+
+
 def test_the_platforms_own_books_have_no_name_and_are_told_all_the_same() -> None:
     assert (phrases.account(""), phrases.account("acct_1")) == ("the platform", "acct_1")
     assert (phrases.of_account(""), phrases.of_account("acct_1")) == ("", " of acct_1")

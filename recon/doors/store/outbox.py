@@ -193,18 +193,6 @@ def recent(database: Database, limit: int) -> tuple[Notice, ...]:
         return tuple(map(notice_record, connection.execute(query).mappings()))
 
 
-def of_case(database: Database, case_id: CaseId) -> tuple[Notice, ...]:
-    """Return the notices that speak of a case, oldest first."""
-    query = (
-        select(notices)
-        .join(notice_cases, notice_cases.c.notice_id == notices.c.id)
-        .where(notice_cases.c.case_id == case_id)
-        .order_by(notices.c.id)
-    )
-    with database.read() as connection:
-        return tuple(map(notice_record, connection.execute(query).mappings()))
-
-
 def add(connection: Connection, new: Sequence[Notice], known: Sequence[Thread]) -> None:
     """Put notices into the outbox, within the transaction of what they tell; news told before is left out."""
     named = {notice.thread_key: notice.target for notice in new} | {each.key: each.target for each in known}

@@ -76,7 +76,8 @@ def test_a_run_saves_everything_it_found(database: Database) -> None:
     assert runs.last_saved(database) == saved.run == replace(run, heads_digest=saved.run.heads_digest)
     assert cases.get(database, change.case.id) == change.case
     assert [stored.entry for stored in cases.entries(database, change.case.id)] == [change.entry]
-    assert outbox.recent(database, 5) == outbox.of_case(database, change.case.id) == (a_notice(id=1),)
+    assert outbox.recent(database, 5) == (a_notice(id=1),)
+    assert outbox.told(database, [change.case.id]) == {change.case.id}
     assert due(database) == {(PLATFORM, INTENT): LATER}
     assert count(database, "rejects") == 1
     assert cases.verify(database) == ()
