@@ -4,6 +4,8 @@ A command's module imports only what its options need; what it works with is loa
 --help answers at once.
 """
 
+import inspect
+import re
 from importlib.metadata import version as installed
 from typing import Annotated
 
@@ -52,3 +54,21 @@ app.command("deliver")(deliver.deliver)
 app.command("status")(status.status)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
+
+
+def _flow(group: typer.Typer) -> None:
+    """Let the help of every command fill the terminal, whatever its width: its lines are as long as in the code."""
+    for command in group.registered_commands:
+        if command.callback is not None:
+            command.help = _unwrapped(inspect.getdoc(command.callback) or "")
+    for below in group.registered_groups:
+        if below.typer_instance is not None:
+            _flow(below.typer_instance)
+
+
+def _unwrapped(told: str) -> str:
+    """Return paragraphs of one line each; each exit code keeps a line of its own."""
+    return re.sub(r"(?<!\n)\n(?!\n|Exit \d)", " ", told)
+
+
+_flow(app)
