@@ -1,6 +1,10 @@
+from typing import Any
+
 import pytest
 
+from recon.model import payloads
 from recon.model.errors import ProviderRefused, ProviderUnavailable
+from recon.model.payloads import LONGEST_NAME
 from recon.model.records.provider import Refund
 from recon.model.records.results import Reject
 from recon.model.records.words import RefundId
@@ -27,6 +31,67 @@ def test_a_refund_that_cannot_be_read_is_the_reject_that_says_why() -> None:
 
     assert isinstance(found, Reject)
     assert (found.id, found.reason) == ("re_1", "Its amount is not a whole number of minor units from 0.")
+
+
+def test_a_refund_that_the_provider_will_not_show_is_a_reject_and_stops_nobody() -> None:
+    refusal = '{"error": {"type": "invalid_request_error", "message": "Not an id."}}'
+    with wire(answers("400 Bad Request", refusal)) as served:
+        found = provider(served.url).retrieve(RefundId("re_1"), PLATFORM)
+
+    assert isinstance(found, Reject)
+    assert (found.id, found.reason) == (
+        "re_1",
+        "refund re_1 of the platform was refused with 400: Not an id.",
+    )
+
+
+ROW: dict[str, Any] = {"id": "re_1", "amount": 5, "currency": "usd", "created": 5}
+LONG = "x" * (LONGEST_NAME + 1)
+
+
+@pytest.mark.parametrize("name", ["id", "payment_intent", "charge", "metadata"])
+def test_a_name_that_no_index_holds_is_rejected(name: str) -> None:
+    row = ROW | {name: {"intent_key": LONG} if name == "metadata" else LONG}
+    rejected = payloads.refund(row, account=PLATFORM, place=1, metadata_key="intent_key")
+
+    assert isinstance(rejected, Reject)
+    assert "has 501 characters, more than 500." in rejected.reason
+    assert LONG not in (rejected.id, *rejected.names)
+
+
+@pytest.mark.parametrize("odd", [["a"], {"a": 1}, 7, None])
+def test_words_that_are_none_say_nothing(odd: object) -> None:
+    row = ROW | {
+        "reason": odd,
+        "status": odd,
+        "balance_transaction": {"type": odd, "reporting_category": odd},
+    }
+    read = payloads.refund(row, account=PLATFORM, place=1, metadata_key="intent_key")
+
+    assert isinstance(read, Refund)
+    assert (read.system, read.reason, read.status) == (False, None, "")
+
+
+@pytest.mark.parametrize(
+    "odd", ["", "..", ".", "../x", "re 1", "re_1?x=1", "re\n1", "r\u00e9", "x" * 256, "\0"]
+)
+def test_an_event_about_what_is_no_id_is_passed_over(odd: str) -> None:
+    event = {"type": "refund.created", "created": 5, "data": {"object": {"id": odd}}}
+
+    assert payloads.refund_event(event) is None
+
+
+def test_an_event_with_a_key_that_no_index_holds_tells_no_key() -> None:
+    event = {
+        "type": "refund.created",
+        "created": 5,
+        "data": {"object": "re_1"},
+        "request": {"idempotency_key": LONG},
+    }
+    told = payloads.refund_event(event)
+
+    assert told is not None
+    assert (told.refund_id, told.request_key) == ("re_1", None)
 
 
 def test_an_id_is_never_a_path_of_its_own(sandbox: Street) -> None:

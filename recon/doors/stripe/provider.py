@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from recon.doors.stripe.asking import Asking, options
-from recon.doors.stripe.wire import Forbidden, Missing, answered
+from recon.doors.stripe.wire import Forbidden, Missing, Senseless, answered
 from recon.model import payloads, phrases
 from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable
 from recon.model.payloads import LATEST_SECONDS
@@ -149,6 +149,10 @@ class Provider:
             found = self._ask(what, path, account, {}, expand=_TRANSACTION)
         except Missing:  # The id is not in this account's books.
             return None
+        except (
+            Senseless
+        ) as refused:  # It has told of the id itself, and will not show it: the others may be read.
+            return Reject(f"provider, {what}", 1, refund_id, str(refused), account)
         return self._refund(found, account, 1)
 
     def create(

@@ -83,6 +83,10 @@ class Missing(ProviderRefused):
     """The provider knows no such object in this account."""
 
 
+class Senseless(ProviderRefused):
+    """The provider makes no sense of what was asked; the next thing may be in order."""
+
+
 class Forbidden(ProviderRefused):
     """The key may not do that."""
 
@@ -113,7 +117,7 @@ def meaning(error: stripe.StripeError, what: str) -> Later | ReconError:
     if status < 400 or error.error is None:  # noqa: PLR2004 - as above
         return ProviderUnavailable(f"{what} broke off: the answer ({status}{request}) is not the provider's.")
     said = _SECRET.sub("***", str(error.user_message or "no reason given"))[:200]
-    kind = {403: Forbidden, 404: Missing}.get(status, ProviderRefused)
+    kind = {400: Senseless, 403: Forbidden, 404: Missing}.get(status, ProviderRefused)
     code = f" {error.code or getattr(error.error, 'code', None) or ''}".rstrip()
     return kind(f"{what} was refused with {status}{code}{request}: {said}")
 
