@@ -25,9 +25,9 @@ def opened(settings: Settings) -> Database | None:
     """
     url = settings.database_url.reveal()
     try:
-        database = Database.open(url)
+        database = Database.open(url, make_folder=False)
         file = checkup.file(url)
-        if file is not None and not file.is_file():
+        if file is not None and not file.exists():
             return None
         checkup.server(database)
     except ReconError:  # The checks say why.
@@ -64,9 +64,9 @@ def _heard(settings: Settings, database: Database | None) -> checkup.Server | Pa
     if database is not None:
         return checkup.server(database)
     url = settings.database_url.reveal()
-    with Database.open(url) as again:  # It says what was wrong with it.
+    with Database.open(url, make_folder=False) as again:  # It says what was wrong with it.
         file = checkup.file(url)
-        return checkup.server(again) if file is None or file.is_file() else file
+        return checkup.server(again) if file is None or file.exists() else file
 
 
 def _plain(modes: Mapping[str, str]) -> dict[str, str]:

@@ -47,11 +47,13 @@ def _mapped(patient: Patient) -> Iterator[Remark]:
     if mapping.url is None and patient.database is None:
         return  # It is in the database that does not answer, which is said there.
     try:
-        database = patient.database or Database.open(patient.settings.database_url.reveal())
+        url = patient.settings.database_url.reveal()
+        database = patient.database or Database.open(url, make_folder=False)
         found = foreign.sample(database, mapping, limit=_SAMPLE)
     except ConfigurationError as error:
+        elsewhere = "" if mapping.url else " In another database: set RECON_INTENTS_DATABASE_URL."
         yield _INTENTS.failure(
-            str(error), "Put [intents] in recon.toml right, or let our user read that table."
+            str(error), f"Put [intents] in recon.toml right, or let our user read that table.{elsewhere}"
         )
         return
     except ReconError as error:
@@ -65,8 +67,10 @@ def _mapped(patient: Patient) -> Iterator[Remark]:
         first = several(good + bad, "row")
         yield _INTENTS.ok(f"Of the first {first} of {where}, {good:,} can be read: {_counted(held)}.")
     if bad:
+        # Of each reason one row: a status word that the mapping lacks stands in many.
+        reasons = tuple({each.reason: each for each in reversed(found.rejects)}.values())[::-1]
         first = " ".join(
-            f"Row {each.row} ({each.id or 'no key'}): {each.reason}" for each in found.rejects[:_SHOWN]
+            f"Row {each.row} ({each.id or 'no key'}): {each.reason}." for each in reasons[:_SHOWN]
         )
         say = _INTENTS.warning if good else _INTENTS.failure
         yield say(

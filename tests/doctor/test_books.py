@@ -1,7 +1,8 @@
 import os
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from recon.doors.store.engines import Database
 from recon.model import tables
 from recon.model.records.remarks import Section
 from tests.doctor.clinic import Clinic, levels, one
+from tests.doctor.test_meant import MAPPING
 
 
 def is_postgres(database: Database) -> bool:
@@ -58,6 +60,35 @@ def test_an_empty_database_is_to_be_upgraded(
     assert "recon db upgrade" in one(told, failure)
     if empty_database_url.startswith("sqlite"):
         assert not Path(empty_database_url.removeprefix("sqlite:///")).exists()
+
+
+def test_a_file_that_is_not_ours_is_left_as_it_is(tmp_path: Path, clinic_on: Callable[[str], Clinic]) -> None:
+    file = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(file)) as theirs:
+        theirs.execute("CREATE TABLE users (name TEXT)")
+    before = file.read_bytes()
+
+    told = clinic_on(f"sqlite:///{file}").told(Section.DATABASE)
+
+    assert "recon db upgrade" in one(told, "found none")
+    assert file.read_bytes() == before
+
+
+def test_no_folder_is_made_for_a_file_that_is_not_there(
+    tmp_path: Path, clinic_on: Callable[[str], Clinic]
+) -> None:
+    clinic = clinic_on(f"sqlite:///{tmp_path / 'deep' / 'er' / 'recon.db'}")
+    clinic.configure("recon.toml", MAPPING)
+    clinic.environ["RECON_INTENTS_DATABASE_URL"] = f"sqlite:///{tmp_path / 'shop.db'}"
+    clinic.examine()
+
+    assert not (tmp_path / "deep").exists()
+
+
+def test_a_folder_is_no_database(tmp_path: Path, clinic_on: Callable[[str], Clinic]) -> None:
+    told = clinic_on(f"sqlite:///{tmp_path}").told(Section.DATABASE)
+
+    assert one(told, "the file cannot be opened").startswith("failure")
 
 
 def test_a_database_of_a_newer_version_wants_a_newer_recon(clinic: Clinic, database: Database) -> None:

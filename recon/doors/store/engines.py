@@ -21,6 +21,7 @@ from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconErr
 
 BUSY_SECONDS = 30  # Longer than any write of ours; a person who waits longer has given up.
 CONNECT_SECONDS = 10  # A database that takes longer to answer is down for an hourly job.
+WRITING = "BEGIN IMMEDIATE"  # How a transaction begins that takes SQLite's write lock at once.
 KINDS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 EXPECTED = "sqlite:///FILE or postgresql://USER@HOST/NAME"
 # PostgreSQL's states that say the schema is not ours: undefined column, table, function.
@@ -68,15 +69,19 @@ class Database:
         self.dialect = writer.dialect.name
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls, url: str, *, make_folder: bool = True) -> Self:
         """Return the database behind a URL; connects only when it is first used.
+
+        make_folder: for a SQLite file, where there is none.
 
         Raises:
             ConfigurationError: The URL names no SQLite file and no PostgreSQL database.
         """
         parsed = _parse(url)
         if parsed.get_backend_name() == "sqlite":
-            return cls(_sqlite_engine(parsed, "BEGIN"), _sqlite_engine(parsed, "BEGIN IMMEDIATE"))
+            if make_folder:
+                _make_folder(parsed)
+            return cls(_sqlite_engine(parsed, "BEGIN"), _sqlite_engine(parsed, WRITING))
         writer = _postgresql_engine(parsed)
         # One snapshot for everything that one reading reads.
         return cls(writer.execution_options(isolation_level="REPEATABLE READ"), writer)
@@ -161,7 +166,7 @@ def _unusable() -> ConfigurationError:
     return ConfigurationError(f"Expected a database URL ({EXPECTED}), found something else.")
 
 
-def _sqlite_engine(url: URL, begin: str) -> Engine:
+def _make_folder(url: URL) -> None:
     assert url.database is not None
     try:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
@@ -170,13 +175,17 @@ def _sqlite_engine(url: URL, begin: str) -> Engine:
         raise ConfigurationError(
             f"Expected a folder for the SQLite database, found that it cannot be made: {error.strerror}."
         ) from None
+
+
+def _sqlite_engine(url: URL, begin: str) -> Engine:
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # The driver begins nothing by itself.
+        if begin == WRITING:  # The file keeps it; who only looks at one that is not ours leaves it as it is.
+            connection.execute("PRAGMA journal_mode = WAL")  # Readers and the writer do not wait for another.
         for pragma in (
-            "journal_mode = WAL",  # Readers and the writer do not wait for each other.
             "synchronous = FULL",  # What was committed survives a power cut.
             "foreign_keys = ON",
             "recursive_triggers = ON",  # INSERT OR REPLACE fires the delete triggers.
