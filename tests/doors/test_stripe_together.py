@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
@@ -97,3 +98,21 @@ def test_a_writer_that_gives_up_ends_the_readers() -> None:
         write()
 
     assert threading.active_count() == before
+
+
+def test_an_end_does_not_wait_for_a_reader_that_gets_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "LEAVE_SECONDS", 0.1)
+    answer = threading.Event()
+
+    def waiting() -> Iterator[tuple[int, int]]:
+        answer.wait(10)
+        yield 1, 1
+
+    readings: list[Callable[[], Iterator[tuple[int, int]]]] = [partial(pages, 0, 1), waiting, waiting]
+    began = time.monotonic()
+    with closing(together.read(readings, readers=3)) as batches:
+        next(batches)
+    took = time.monotonic() - began
+    answer.set()
+
+    assert took < 5

@@ -4,12 +4,16 @@ Threads only read: what they found is used in the thread that asked. Never lets 
 """
 
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 AHEAD = 32  # Pages that wait to be saved: some megabytes. A writer that falls behind stops the readers.
+# That an end waits for its readers: a page takes half of one. Whoever presses Ctrl-C, or lost the lease, does
+# not wait for a provider that says nothing; such a reader ends with its page, and nobody gets it.
+LEAVE_SECONDS = 2.0
 BATCH = 8  # Pages in one go, so that one commit serves several where they come fast.
 
 
@@ -18,8 +22,8 @@ def read(
 ) -> Generator[tuple[tuple[int, T], ...], None, None]:
     """Yield what the readings give as it comes, each item with the number of its reading; close it.
 
-    One reading alone needs no thread, nor does one reader. The first error is raised after everything that was read; once there is
-    one, no reading is begun or goes on.
+    One reading alone needs no thread, nor does one reader. The first error is raised after everything that
+    was read; once there is one, no reading is begun or goes on.
     """
     if len(readings) <= 1 or readers == 1:
         yield from (((number, item),) for number, each in enumerate(readings) for item in each())
@@ -69,11 +73,12 @@ class _Crowd(Generic[T]):
             raise error
 
     def end(self) -> None:
-        """Let no reader begin another page, and wait for those that are at one."""
+        """Let no reader begin another page, and wait for those that are at one, but not for long."""
         self._stop.set()
         self._room.release(len(self._readers))
+        until = time.monotonic() + LEAVE_SECONDS
         for reader in self._readers:
-            reader.join()
+            reader.join(max(0.0, until - time.monotonic()))
 
     def _waiting(self) -> "Iterator[tuple[int, T] | BaseException | _Ended]":
         """Wait for one, and yield it with those that are there as well."""
