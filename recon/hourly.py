@@ -338,7 +338,7 @@ def _digest(settings: Settings, pulled: Iterable[Pulled], since: Since) -> str:
     """Return a name for what judgements rest on beside the rows; another name, everything anew.
 
     From when refunds are read and intents count is part of it: what was older than that before is judged once
-    it no longer is.
+    it no longer is. So is whose table the intents are in, and how it is read: without its URL, a secret.
     """
     coverage = sorted((each.account.account, str(each.account.covered_from)) for each in pulled)
     rests_on = (
@@ -347,5 +347,6 @@ def _digest(settings: Settings, pulled: Iterable[Pulled], since: Since) -> str:
         settings.provider.metadata_key,
         coverage,
         sorted((name, str(at)) for name, at in since.items()),
+        settings.intents and asdict(replace(settings.intents, url=None)),
     )
     return sha256(repr(rests_on).encode()).hexdigest()[:16]

@@ -10,6 +10,7 @@ from recon.model.records.words import Action, Finding, Kind
 from recon.model.settings import IntentsMapping
 from tests.builders import an_intent
 from tests.hours import FRIDAY, Town, a_town, kinds
+from tests.past import strangers
 from tests.people import Ana, orphan
 from tests.sandboxes import Street
 
@@ -157,3 +158,17 @@ def test_our_own_intents_heal_as_ever(database: Database, sandbox: Street) -> No
     made = town.pay(intent)
 
     assert [(heal.intent_key, heal.refund_id) for heal in town.run().heals] == [(intent.key, made.id)]
+
+
+def test_a_mapping_that_was_put_right_moves_the_beginning_back(town: Town) -> None:
+    town.settings = replace(town.settings, surge_limit=3)
+    town.pass_time(hours=1)
+    strangers(town, 4, at=FRIDAY + timedelta(minutes=1))
+    wrong = replace(MAPPING, constants={"currency": "usd", "account": "acct_other"})
+    town.settings = replace(town.settings, intents=wrong)
+    first = town.run()
+    town.settings = replace(town.settings, intents=MAPPING)
+    town.pass_time(hours=1)
+
+    assert [each.refunds for each in first.older] == [5]
+    assert kinds(town.run()) == ["opened stuck"] + ["opened orphan"] * 4
