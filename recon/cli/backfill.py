@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from recon.cli.run import DryRun, FailOnMismatch, Format, Output, Wait, carry_out
+from recon.cli.options import DryRun, FailOnMismatch, Format, Output, Wait
+from recon.cli.run import carry_out
+from recon.model import moments
 from recon.model.errors import ConfigurationError
 from recon.model.records.runs import Backfill
 from recon.model.records.words import AccountId
@@ -77,20 +79,12 @@ def _moment(option: str, text: str, *, last: bool = False) -> datetime:
     """Return a time; a day is its first second, or its last one, in UTC."""
     text = text.strip()
     try:
-        day = date.fromisoformat(text)
+        return datetime.combine(date.fromisoformat(text), _LAST if last else time.min, UTC)
     except ValueError:  # No day; perhaps a time.
-        return _time(option, text)
-    return datetime.combine(day, _LAST if last else time.min, UTC)
-
-
-def _time(option: str, text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
-            return moment.astimezone(UTC)
-    except (ValueError, OverflowError):  # Not ISO 8601, or at the edge of all time.
-        pass
-    raise ConfigurationError(
-        f"{option} must be a day such as 2026-03-06, or a time with its zone such as 2026-03-06T19:00:00Z; "
-        f"found {text[:40]!r}."
-    )
+        moment = moments.read(text)
+    if moment is None:
+        raise ConfigurationError(
+            f"{option} must be a day such as 2026-03-06, or a time with its zone such as "
+            f"2026-03-06T19:00:00Z; found {text[:40]!r}."
+        )
+    return moment

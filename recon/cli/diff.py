@@ -4,7 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recon.cli import exits
+from recon.cli.options import time
 from recon.model.errors import UnusableInput
 from recon.model.records.results import Coverage, Policy, Reading, Reject, Result
 from recon.model.records.words import Verdict
@@ -94,10 +95,10 @@ def diff(
     Exit 2: the input or an argument cannot be used.
     Exit 3: rows were rejected, or a side was not read completely.
     """
-    asked = None if as_of is None else _time("--as-of", as_of)
+    asked = None if as_of is None else time("--as-of", as_of)
     froms = {
-        Side.REFUNDS: None if refunds_from is None else _time("--refunds-from", refunds_from),
-        Side.INTENTS: None if intents_from is None else _time("--intents-from", intents_from),
+        Side.REFUNDS: None if refunds_from is None else time("--refunds-from", refunds_from),
+        Side.INTENTS: None if intents_from is None else time("--intents-from", intents_from),
     }
     from recon.doors import files
 
@@ -125,23 +126,6 @@ def exit_code(result: Result) -> int:
     if result.verdict == Verdict.INCOMPLETE or result.rejected:
         return exits.INCOMPLETE
     return exits.FOUND if result.mismatches else exits.OK
-
-
-def _time(option: str, text: str) -> datetime:
-    """Return an option's time.
-
-    Raises:
-        UnusableInput: it is not ISO 8601, or carries no zone. Nothing was read.
-    """
-    try:
-        time = datetime.fromisoformat(text.strip())
-        if time.tzinfo is not None:
-            return time.astimezone(UTC)
-    except (ValueError, OverflowError):  # No time, or one that in UTC lies outside the years 1 to 9999.
-        pass
-    raise UnusableInput(
-        f"{option} must be an ISO 8601 time with its zone, such as 2026-03-06T19:00:00Z; found {text[:40]!r}."
-    )
 
 
 def _latest(ours: "Intake", theirs: "Intake") -> datetime:

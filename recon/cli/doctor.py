@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from recon.cli import exits
+from recon.cli.options import Format, Output
 from recon.model.characters import harmless
 from recon.model.phrases import iso, several
 from recon.model.records.remarks import Level, Remark, Section
@@ -24,17 +24,8 @@ _ONLY = f"Look at this section alone; may be repeated: {', '.join(Section)}."
 _WORD_WIDTH = max(len(level) for level in Level)
 
 
-class Format(StrEnum):
-    """How the examination is written."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 def doctor(
-    output: Annotated[
-        Format, typer.Option("--format", help="Table for people, JSON for programs.")
-    ] = Format.TABLE,
+    output: Output = Format.TABLE,
     offline: Annotated[
         bool, typer.Option("--offline", metavar="", help="Ask neither the provider nor Slack.")
     ] = False,

@@ -3,14 +3,13 @@
 import json
 import sys
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from recon.cli import exits, progress
+from recon.cli.options import DryRun, FailOnMismatch, Format, Output, Wait, time
 from recon.model import phrases
-from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
 from recon.model.records.results import Healable
@@ -21,33 +20,11 @@ if TYPE_CHECKING:
     from recon.model.settings import Settings
 
 
-class Format(StrEnum):
-    """How the report is written."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", metavar="", help="Say what a run would do; write nothing but the mirror.")
-]
 Deliver = Annotated[
     bool,
     typer.Option(
         "--deliver", metavar="", help="Send the waiting notices afterwards, as the hourly job does."
     ),
-]
-
-
-Wait = Annotated[
-    int,
-    typer.Option(
-        metavar="SECONDS", min=0, max=86400, help="Wait that long at most while another run is at it."
-    ),
-]
-Output = Annotated[Format, typer.Option("--format", help="Table for people, JSON for programs.")]
-FailOnMismatch = Annotated[
-    bool, typer.Option("--fail-on-mismatch", metavar="", help="Exit 1 if there are mismatches.")
 ]
 
 
@@ -75,7 +52,7 @@ def run(
     Exit 4: notices could not be delivered; they wait.
     Exit 75: another run is at it, and was so for as long as --wait says.
     """
-    asked = None if as_of is None else _time(as_of)
+    asked = None if as_of is None else time("--as-of", as_of)
     carry_out(
         dry_run=dry_run,
         as_of=asked,
@@ -224,21 +201,6 @@ def _notice(notice: Notice) -> dict[str, object]:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-def _time(text: str) -> datetime:
-    """Return --as-of as a time."""
-    time: datetime | None
-    try:
-        time = datetime.fromisoformat(text.strip())
-    except ValueError:  # Not ISO 8601.
-        time = None
-    if time is None or time.tzinfo is None:
-        raise ConfigurationError(
-            "--as-of must be an ISO 8601 time with its zone, such as 2026-03-06T19:00:00Z; "
-            f"found {text[:40]!r}."
-        )
-    return time.astimezone(UTC)
 
 
 def _print(report: "RunReport", format_: Format, settings: "Settings", *, delivers: bool) -> None:

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from recon.cli import exits
+from recon.cli.options import Format, Output
 from recon.model import money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.phrases import duration, several
@@ -24,17 +24,8 @@ _MANY = 2  # Accounts from which on it is worth saying how many of them were rea
 _LONG = timedelta(minutes=1)  # From here on it is worth saying how long a run took.
 
 
-class Format(StrEnum):
-    """How the status is written."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 def status(
-    output: Annotated[
-        Format, typer.Option("--format", help="Table for people, JSON for programs.")
-    ] = Format.TABLE,
+    output: Output = Format.TABLE,
 ) -> None:
     """Say how fresh the books are, which cases wait and which notices have not gone out.
 

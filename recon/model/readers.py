@@ -6,9 +6,10 @@ Never names a key or a file: settings.build does.
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import PurePath
 
+from recon.model import moments
 from recon.model.records.words import AccountId, IntentStatus
 
 Reader = Callable[[object], object]
@@ -91,17 +92,14 @@ def moment_or_none(value: object) -> datetime | None:
     if value == "":
         return None
     told = value.isoformat() if isinstance(value, date) else value  # TOML has dates and times of its own.
-    try:
-        moment = datetime.fromisoformat(told.strip()) if isinstance(told, str) else None
-    except ValueError:  # Not ISO 8601.
-        moment = None
-    if moment is not None and isinstance(told, str) and len(told.strip()) == len("2026-03-06"):
-        moment = moment.replace(tzinfo=UTC)
-    if moment is None or moment.tzinfo is None:
+    if isinstance(told, str) and len(told.strip()) == len("2026-03-06"):
+        told = f"{told.strip()}T00:00:00Z"
+    moment = moments.read(told) if isinstance(told, str) else None
+    if moment is None:
         raise ValueError(
             "a date such as 2026-03-06, a time with its zone such as 2026-03-06T17:00:00Z, or empty"
         )
-    return moment.astimezone(UTC)
+    return moment
 
 
 def one_of(*words: str) -> Reader:

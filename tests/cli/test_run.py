@@ -203,7 +203,7 @@ def test_what_must_be_put_right_is_one_sentence(
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("as_of", ["yesterday", "2026-03-06T19:00:00"])
+@pytest.mark.parametrize("as_of", ["yesterday", "2026-03-06T19:00:00", "0001-01-01T00:00:00+14:00"])
 def test_a_time_without_a_zone_is_refused(environ: dict[str, str], as_of: str) -> None:
     done = recon_run(environ, "--as-of", as_of)
 

@@ -23,7 +23,10 @@ def test_a_moment_is_a_day_or_a_time_with_its_zone(value: object, expected: date
     assert readers.moment_or_none(value) == expected
 
 
-@pytest.mark.parametrize("value", ["yesterday", "2026-03-06T17:00:00", 20260306, True, None, "2026-13-01"])
+@pytest.mark.parametrize(
+    "value",
+    ["yesterday", "2026-03-06T17:00:00", 20260306, True, None, "2026-13-01", "0001-01-01T00:00+05:00"],
+)
 def test_anything_else_is_no_moment(value: object) -> None:
     with pytest.raises(ValueError, match="a date such as 2026-03-06"):
         readers.moment_or_none(value)
