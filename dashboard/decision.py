@@ -48,7 +48,8 @@ PURPOSES: Final = {
     Action.RESOLVED: "You settle it. A run that finds other evidence, or still finds it, opens it again.",
     Action.ADOPTED: "The refund was meant: it becomes an intent of ours, and the next run clears this case.",
     Action.LINKED: "You say which intent of this account the refund belongs to; the next run judges the two.",
-    Action.UNLINKED: "The refund belongs again to whom its keys name, or to nobody; the next run judges it.",
+    Action.UNLINKED: "The refund belongs again to whom its keys name or who recorded it, or to nobody. A run "
+    "that finished an intent by this link has recorded it: link the refund to its true intent next.",
     Action.ACCEPTED: "You live with it as it is. It is open again on that day, or when its evidence changes.",
     Action.SNOOZED: "It stays yours, and comes back on that day or with other evidence.",
     Action.ASSIGNED: "Somebody else answers it; the rules in owners.toml leave it to them from now on.",

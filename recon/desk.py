@@ -283,6 +283,9 @@ class Desk:
         by = By(actor=operator.name, reason=click["reason"], now=self._clock(), action_id=action_id)
         planned = rule(case, **by)
         if isinstance(planned, rules.Illegal):
+            if (now := book.get(self._database, case_id)) is not None and now.version != case.version:
+                self._tell(now, action_id)  # The rows were read after somebody had moved the case, and them.
+                return
             raise Report(planned.reason)
         change, claim = (planned, None) if isinstance(planned, Change) else planned
         try:

@@ -1,6 +1,7 @@
 """Every move of the desk: whose it is, on which case, and how often it counts."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -148,6 +149,30 @@ def test_what_no_database_keeps_is_not_found(owned: Desk, case: Case, text: str)
         owned.unlink(case.id, refund_id=RefundId(text), **click)
     with pytest.raises(Report, match="Expected a case"):
         owned.comment(CaseId(text), **click)
+
+
+@pytest.mark.parametrize("id_, told", [("ben", True), ("ana", False)])
+def test_who_comes_second_while_the_rows_are_read_is_told_of_the_first_not_of_the_rows(
+    owned: Desk,
+    case: Case,
+    monkeypatch: pytest.MonkeyPatch,
+    id_: str,
+    told: bool,  # noqa: FBT001 -- a table's column
+) -> None:
+    read = claims.read
+    ours: dict[str, Any] = {"refund_id": RefundId("re_8812"), "intent_key": IntentKey("refund_order:8812")}
+    click: dict[str, Any] = {"version": case.version, "reason": "Because.", "operator": BEN}
+
+    def after_the_first(*named: Any) -> Known:  # noqa: ANN401 -- whatever the desk asks
+        monkeypatch.setattr(claims, "read", read)
+        owned.link(case.id, **ours, **click, action_id=id_)
+        return read(*named)
+
+    monkeypatch.setattr(claims, "read", after_the_first)
+    with pytest.raises(CaseMoved, match=r"^Ben linked a refund of this case") if told else nullcontext():
+        owned.link(case.id, **ours, **(click | {"operator": ANA}), action_id="ana")
+
+    assert len(seen(owned, case).entries) == 2
 
 
 def test_the_owners_are_those_of_owners_toml_each_once(database: Database) -> None:

@@ -138,6 +138,27 @@ def test_a_link_taken_back_brings_the_case_back(town: Town, ana: Ana) -> None:
     assert sound(town)
 
 
+def test_a_mistaken_link_that_a_run_acted_upon_is_said_to_stay_and_can_be_put_right(
+    town: Town, ana: Ana
+) -> None:
+    wrong, right = stuck(town, "wrong"), town.intend("right")
+    case = orphan(town)
+    refund = refund_of(town, case)
+    ana(Action.LINKED, case, refund_id=refund.id, intent_key=wrong.key)
+    healed = town.run()
+    ana(Action.UNLINKED, case)
+
+    assert (healed.run.healed, kinds(healed)) == (1, ["cleared orphan"])
+    assert f"It stays the intent {wrong.key}'s" in story(town, case)[-1]
+    assert kinds(town.run()) == []
+
+    missing = next(each for each in town.waiting() if each.subject == f"intent:{right.key}")
+    ana(Action.LINKED, missing, refund_id=refund.id, intent_key=right.key)
+    town.pass_time(hours=1)
+    assert kinds(town.run()) == ["opened missing", "cleared missing"]
+    assert sound(town)
+
+
 def test_a_link_outlives_what_the_provider_says_later(town: Town, ana: Ana) -> None:
     intent = town.intend("lost")
     case = orphan(town, status="pending")

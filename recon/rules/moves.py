@@ -232,6 +232,8 @@ def unlink(
     if not _about(case, refund_id, refund.operator_key):
         return Illegal(f"Case {case.id} is about neither refund {refund_id} nor its intent.")
     said = f"Refund {refund_id} was linked to the intent {refund.operator_key}, and is no more. "
+    if known.kept_by is not None:  # A run that finished the intent recorded the refund; or a key names it.
+        said += f"It stays the intent {known.kept_by}'s, by a key or by that intent's record. "
     change = _moved(case, case, Action.UNLINKED, actor, reason, now=now, action_id=action_id, said=said)
     return change if isinstance(change, Illegal) else (change, Link(refund, None))
 

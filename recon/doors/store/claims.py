@@ -4,6 +4,8 @@ Written in the transaction that moves the case and only onto rows that are as th
 whether it may be said; rules/moves.py does.
 """
 
+from dataclasses import replace
+
 from sqlalchemy import Connection, or_, select, update
 
 from recon.doors.store.engines import Database
@@ -37,6 +39,7 @@ def read(
             intent=intent,
             holder=None if refund is None else _holder(connection, refund),
             elsewhere=() if intent_key is None else _elsewhere(connection, account, intent_key),
+            kept_by=None if refund is None else _kept_by(connection, refund),
         )
 
 
@@ -63,6 +66,11 @@ def _refund(
     query = select(refunds).where(refunds.c.account == account, refunds.c.id == refund_id)
     row = connection.execute(query.with_for_update() if locked else query).one_or_none()
     return None if row is None else record(row)
+
+
+def _kept_by(connection: Connection, refund: Refund) -> IntentKey | None:
+    linked = refund.operator_key is not None
+    return _holder(connection, replace(refund, operator_key=None)) if linked else None
 
 
 def _holder(connection: Connection, refund: Refund) -> IntentKey | None:

@@ -15,13 +15,15 @@ class Known:
 
     refund: as the mirror has it; None where there is none. intent: of the key that the claim names; None
     where it names none or there is none. holder: the intent that a key of the refund names or that recorded
-    its id; None where no row does. elsewhere: the other accounts that have an intent of that key.
+    its id; None where no row does. elsewhere: the other accounts that have an intent of that key. kept_by:
+    where a person has linked the refund, the holder that there is without that.
     """
 
     refund: Refund | None
     intent: Intent | None = None
     holder: IntentKey | None = None
     elsewhere: tuple[AccountId, ...] = ()
+    kept_by: IntentKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
