@@ -57,7 +57,7 @@ app.command("doctor")(doctor.doctor)
 
 
 def _flow(group: typer.Typer) -> None:
-    """Let the help of every command fill the terminal, whatever its width: its lines are as long as in the code."""
+    """Let every command's help fill the terminal, whatever its width, not break where the code does."""
     for command in group.registered_commands:
         if command.callback is not None:
             command.help = _unwrapped(inspect.getdoc(command.callback) or "")

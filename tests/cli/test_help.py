@@ -37,10 +37,7 @@ def test_a_flag_asks_for_no_value_and_each_option_says_what_it_is_for(name: str)
 def test_help_fills_the_terminal_whatever_the_length_of_the_lines_in_the_code(name: str) -> None:
     paragraphs = (COMMANDS[name].help or "").split("\n\n")
     broken = [
-        line
-        for paragraph in paragraphs
-        for line in paragraph.split("\n")[1:]
-        if not line.startswith("Exit ")
+        line for paragraph in paragraphs for line in paragraph.split("\n")[1:] if not line.startswith("Exit ")
     ]
 
     assert broken == []
