@@ -62,8 +62,21 @@ def test_your_table_is_read_as_a_run_would(clinic: Clinic, database: Database) -
     bad = one(told, "Of the first 3 rows of requests, 2 cannot be judged")
     assert "Row 2 (b)" in bad
     assert "Row 3 (c)" in bad
-    assert "'lost'" in bad
+    assert "'lost'. " in bad
     assert bad.startswith("warning")
+
+
+def test_of_each_reason_one_row_is_shown_so_that_no_status_word_hides_another(
+    clinic: Clinic, database: Database
+) -> None:
+    clinic.configure("recon.toml", MAPPING)
+    at = "2026-03-06T12:00:00Z"
+    fill(database, *((key, 100, "lost", at) for key in "abcde"), ("f", 100, "held", at))
+
+    bad = one(clinic.told(Section.INTENTS), "6 cannot be judged")
+
+    shown = ("Row 1 (a)", "Row 2 (b)", "Row 6 (f)", "'held'")
+    assert [each for each in shown if each in bad] == ["Row 1 (a)", "Row 6 (f)", "'held'"]
 
 
 def test_a_table_of_which_nothing_can_be_read_is_a_failure(clinic: Clinic, database: Database) -> None:
@@ -86,7 +99,9 @@ def test_a_table_or_column_that_is_not_there_is_named(
     clinic.configure("recon.toml", MAPPING.replace(f'"{change[0]}"', f'"{change[1]}"'))
     fill(database)
 
-    assert one(clinic.told(Section.INTENTS), sign).startswith("failure")
+    told = one(clinic.told(Section.INTENTS), sign)
+    assert told.startswith("failure")
+    assert "In another database: set RECON_INTENTS_DATABASE_URL." in told
 
 
 def test_an_empty_table_is_a_warning(clinic: Clinic, database: Database) -> None:
