@@ -212,7 +212,8 @@ def _next(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Li
     if report.result.rejected:
         steps.append("Put the rejected rows right: until then what they touch is withheld.")
     if report.dry:
-        steps.append("To do it: recon run")
+        again = "the same command without --dry-run" if report.back else "recon run"
+        steps.append(f"To do it: {again}")
     elif report.notices and not delivers:
         steps.append("To send the notices: recon deliver (the hourly job does it by itself)")
     if report.result.mismatches and not report.dry:

@@ -74,6 +74,14 @@ def test_a_run_says_what_is_older_and_the_command_it_names_has_it_judged(
     assert "older than" not in again.stdout
 
 
+def test_a_dry_run_does_not_say_that_a_plain_run_would_do_it(town: Town, environ: dict[str, str]) -> None:
+    recon(environ, "run")
+    done = recon(environ, "backfill", *WINDOW, "--dry-run")
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "  To do it: the same command without --dry-run"
+
+
 def test_a_window_that_leaves_a_gap_says_so(town: Town, environ: dict[str, str]) -> None:
     recon(environ, "run")
     done = recon(environ, "backfill", "--from", "2026-01-01", "--to", "2026-01-03")
