@@ -192,7 +192,8 @@ def rejected(rejects: Sequence[Reject], manner: Manner) -> Message:
         section(f"*What to do:* {step}"),
         context(f"<{link}|Open the dashboard>"),
     ]
-    first = clean(rejects[0].reason)
+    first, others = clean(rejects[0].reason), len({each.reason for each in rejects}) - 1
+    first += f", and {several(others, 'other reason')}" if others else ""
     return Message(f"{said}: {first}; {held}. What to do: {step} {link}", tuple(blocks))
 
 

@@ -72,6 +72,8 @@ VERDICTS: Final = {
 }
 
 _SEVERAL: Final = {
+    Kind.CURRENCY_MISMATCH: "wrong currencies",
+    Kind.AMOUNT_MISMATCH: "wrong amounts",
     Kind.REFUND_FAILED: "refunds came back",
     Kind.MISSING: "refunds missing",
     Kind.STUCK: "outcomes unknown",

@@ -32,7 +32,7 @@ def test_a_phrase_has_the_word_that_filters_and_reports_use(kind: Kind) -> None:
     "kind, number, told",
     [
         (Kind.DUPLICATE, 10, "10 refunded twice (duplicate)"),
-        (Kind.AMOUNT_MISMATCH, 2, "2 wrong amount (amount mismatch)"),
+        (Kind.AMOUNT_MISMATCH, 2, "2 wrong amounts (amount mismatch)"),
         (Kind.MISSING, 1, "1 refund missing"),
         (Kind.MISSING, 2, "2 refunds missing"),
         (Kind.STUCK, 0, "0 outcomes unknown (stuck)"),

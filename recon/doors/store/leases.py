@@ -40,7 +40,7 @@ def take(database: Database, name: str, holder: str, *, now: datetime, duration:
             held = connection.execute(select(leases).where(leases.c.name == name)).one()
             raise LeaseHeld(
                 f"Expected the lease {name!r} to be free, found it held by {held.holder} "
-                f"until {held.expires_at:%Y-%m-%dT%H:%M:%SZ}."
+                f"until {held.expires_at:%Y-%m-%dT%H:%M:%SZ}, when it lapses even if that process was killed."
             )
         return Lease(name, holder, int(fence), now + duration)
 
