@@ -23,8 +23,9 @@ from recon.model.records.results import Healable, Policy, Result
 from recon.model.records.runs import HOUR, Account, Backfill, Lease, Older, ReadBack, Run
 from recon.model.records.words import AccountId, RunId, Verdict
 from recon.model.settings import Settings
+from recon.model.tally import Pulled
 from recon.planning import Office, Plan, Quiet
-from recon.pulling import Pull, Pulled
+from recon.pulling import Pull
 from recon.rules import beginnings, linking, ownership, reports, windows
 from recon.rules.mismatches import finding
 

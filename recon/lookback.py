@@ -11,9 +11,10 @@ from datetime import datetime
 from recon.model import phrases
 from recon.model.errors import ConfigurationError, ProviderRefused
 from recon.model.records.progress import Pulling
-from recon.model.records.runs import Account, AccountReading, Backfill, ReadBack
+from recon.model.records.runs import Account, Backfill, ReadBack
 from recon.model.records.words import AccountId
-from recon.pulling import Pull, Pulled
+from recon.model.tally import Pulled, nothing
+from recon.pulling import Pull
 from recon.rules.windows import Window
 
 
@@ -80,14 +81,4 @@ def _read(pull: Pull, account: Account, window: Window, progress: Pulling) -> Pu
     except ProviderRefused as refused:  # Its owner has taken our access away.
         if not account.account:
             raise
-        nothing = AccountReading(
-            account.account,
-            window.from_at,
-            window.to_at,
-            complete=False,
-            pages=0,
-            refunds=0,
-            changed=0,
-            error=str(refused),
-        )
-        return Pulled(account, nothing)
+        return nothing(account, window.from_at, window.to_at, str(refused))

@@ -6,14 +6,13 @@ fence. Never judges a refund, and never takes for read what did not show its end
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 
 from recon.doors.store import mirror, slices
 from recon.doors.store.engines import Database
-from recon.doors.store.mirror import Cursors
 from recon.doors.stripe import together
 from recon.doors.stripe.provider import Page, Provider
 from recon.model import phrases
@@ -21,9 +20,10 @@ from recon.model.errors import ProviderRefused, ProviderUnavailable
 from recon.model.records.progress import Pulling
 from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.results import Reject
-from recon.model.records.runs import Account, AccountReading, Lease, Run, Slice
-from recon.model.records.words import AccountId, RefundId
+from recon.model.records.runs import Account, Cursors, Lease, Run, Slice
+from recon.model.records.words import AccountId
 from recon.model.settings import Settings
+from recon.model.tally import Pulled, Tally, nothing
 from recon.rules import windows
 from recon.rules.windows import Window
 
@@ -35,18 +35,6 @@ MANY_PAGES = 8  # Of one hour: then the re-list's next slice has hundreds, and i
 EVENTS_KEPT = timedelta(days=31)  # The provider keeps them for 30 days.
 
 Say = Callable[[str | Pulling], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """What was read of one account.
-
-    account: what is known of it now. rejects: rows of the provider's that cannot be judged.
-    """
-
-    account: Account
-    reading: AccountReading
-    rejects: tuple[Reject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +70,9 @@ class Pull:
         except ProviderUnavailable as away:  # An outage: say what stands, at the time it was last seen.
             if last is None:
                 raise
-            return tuple(_unread(account, last.as_of, str(away)) for account in accounts), last.as_of
+            return tuple(
+                nothing(account, last.as_of, last.as_of, str(away)) for account in accounts
+            ), last.as_of
         pulled = []
         for number, account in enumerate(accounts, start=1):
             pulled.append(self._account(account, end, Pulling(account.account, number, len(names))))
@@ -104,7 +94,7 @@ class Pull:
         self.provider.begin(known.account)
         written = {each.account: each for each in mirror.accounts(self.database)}
         kept = written.get(known.account, Account(known.account))
-        tally = _Tally(kept, Cursors(), progress)
+        tally = Tally(kept, Cursors(), progress)
         error = None
         try:
             now = self.time()
@@ -115,7 +105,7 @@ class Pull:
             tally.account = windows.read_back(kept, window)
             known = windows.read_back(known, window)
             self._save_account(tally, kept, window, now=now)
-        return replace(tally.pulled(window, error), account=known)
+        return replace(tally.pulled(window.from_at, window.to_at, error), account=known)
 
     def time(self) -> datetime:
         """Return the provider's time.
@@ -135,20 +125,20 @@ class Pull:
         self.provider.begin(known.account)
         known = self._in_mode(known)
         window = windows.created(known, now=now, pull=self.settings.pull)
-        tally = _Tally(known, mirror.cursors(self.database, known.account), progress)
+        tally = Tally(known, mirror.cursors(self.database, known.account), progress)
         self.say(tally.progress)
         error = self._read(tally, window)
         self._save_account(tally, known, window, now=window.to_at)
         if error is None and not self.dry:
             self._keep(known.account, tally)
-        return tally.pulled(window, error)
+        return tally.pulled(window.from_at, window.to_at, error)
 
     def _in_mode(self, known: Account) -> Account:
         """Return an account with the mode that the key shows."""
         livemode = self.provider.livemode()
         return replace(known, livemode=known.livemode if livemode is None else livemode)
 
-    def _read(self, tally: "_Tally", window: Window) -> str | None:
+    def _read(self, tally: Tally, window: Window) -> str | None:
         """Read what is new, then a slice of what is old, then what events name; return what broke off."""
         name, pull = tally.account.account, self.settings.pull
         try:
@@ -169,7 +159,7 @@ class Pull:
         tally.cursors = Cursors(relist_at, window.to_at - pull.overlap)
         return None
 
-    def _take_hints(self, tally: "_Tally", since: datetime, *, now: datetime) -> None:
+    def _take_hints(self, tally: Tally, since: datetime, *, now: datetime) -> None:
         """Note what happened to refunds since then, and what could not be looked at last time."""
         name, since = tally.account.account, min(max(since, now - EVENTS_KEPT), now)
         # What happens meanwhile is heard of as well: no end. What fits one page is asked for once.
@@ -182,7 +172,7 @@ class Pull:
             tally.listed.discard(hint.refund_id)
             tally.note((hint,))
 
-    def _take_events(self, tally: "_Tally", parts: Sequence[Window]) -> None:
+    def _take_events(self, tally: Tally, parts: Sequence[Window]) -> None:
         """Note the events of each part, of the last one up to now."""
         ends = [*(part.to_at for part in parts[:-1]), None]
         readings = [
@@ -194,7 +184,7 @@ class Pull:
                 for _, events in batch:
                     tally.note(events)
 
-    def _take_window(self, tally: "_Tally", window: Window, *, now: datetime) -> None:
+    def _take_window(self, tally: Tally, window: Window, *, now: datetime) -> None:
         """Save what was created in a window, but for the slices that an earlier run read to their end.
 
         What changed in such a slice since is not missed: it was read a whole overlap after it had ended, so
@@ -219,7 +209,7 @@ class Pull:
         page = next(self.provider.refunds(name, window.from_at, window.to_at))
         return page if page.last else None
 
-    def _pass_over(self, tally: "_Tally", done: Sequence[Slice]) -> None:
+    def _pass_over(self, tally: Tally, done: Sequence[Slice]) -> None:
         """Leave out the hints that slices read earlier have answered: their events were older than these."""
         overlap = self.settings.pull.overlap
         old = [
@@ -237,7 +227,7 @@ class Pull:
 
     def _take(
         self,
-        tally: "_Tally",
+        tally: Tally,
         parts: Sequence[Window],
         *,
         now: datetime | None = None,
@@ -271,13 +261,13 @@ class Pull:
                 f"The refunds of {phrases.account(name)} broke off: no page said that it is the last."
             )
 
-    def _keep_slices(self, tally: "_Tally", read: Sequence[Slice]) -> None:
+    def _keep_slices(self, tally: Tally, read: Sequence[Slice]) -> None:
         """Write down that slices need not be read again, once their pages are saved."""
         if read and not self.dry:
             tally.sliced = True
             slices.save(self.database, self.lease(), tally.account.account, read)
 
-    def _follow_hints(self, tally: "_Tally") -> None:
+    def _follow_hints(self, tally: Tally) -> None:
         """Retrieve the refunds that events name and no page held; one that is not shown yet waits.
 
         So does one that cannot be read: it is met again by its hint, and keeps no window open.
@@ -292,7 +282,7 @@ class Pull:
                 tally.unread += [each for each in found if isinstance(each, Reject)]
                 self._save(tally, [each for each in found if isinstance(each, Refund)])
 
-    def _save(self, tally: "_Tally", refunds: Sequence[Refund]) -> None:
+    def _save(self, tally: Tally, refunds: Sequence[Refund]) -> None:
         """Save refunds in the mirror, with the keys of the requests that made them where an event told."""
         told = [_with_key(refund, tally.hints.get(refund.id)) for refund in refunds]
         tally.seen.update(refund.id for refund in told if refund.id in tally.hints)
@@ -300,7 +290,7 @@ class Pull:
         if told:
             tally.changed += mirror.save_page(self.database, self.lease(), told)
 
-    def _save_account(self, tally: "_Tally", known: Account, window: Window, *, now: datetime) -> None:
+    def _save_account(self, tally: Tally, known: Account, window: Window, *, now: datetime) -> None:
         """Write down what is known of an account; forget slices that are behind it, and old ones."""
         # A row that could not be read must be met again; a dry run leaves what it read to the wet one.
         moves = tally.whole and not tally.rejects and not self.dry
@@ -315,70 +305,11 @@ class Pull:
                 read_before=now - windows.KEPT,
             )
 
-    def _keep(self, name: AccountId, tally: "_Tally") -> None:
+    def _keep(self, name: AccountId, tally: Tally) -> None:
         """Write down how far the other readings came, and what must be looked at again."""
         waiting = [hint for each, hint in tally.hints.items() if each not in tally.seen]
         mirror.save_cursors(self.database, self.lease(), name, tally.cursors)
         mirror.save_hints(self.database, self.lease(), name, waiting=waiting, retrieved=sorted(tally.seen))
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What has come of one account so far.
-
-    rejects: on pages; unread: among what hints named. hints: what events said of a refund, by id. listed:
-    those that the provider told of now. seen: those that need not be looked at any more. whole: the window
-    was read to its end. sliced: parts of it are written down.
-    """
-
-    account: Account
-    cursors: Cursors
-    progress: Pulling
-    pages: int = 0
-    refunds: int = 0
-    changed: int = 0
-    whole: bool = False
-    sliced: bool = False
-    rejects: list[Reject] = field(default_factory=list)
-    unread: list[Reject] = field(default_factory=list)
-    hints: dict[RefundId, RefundEvent] = field(default_factory=dict)
-    listed: set[RefundId] = field(default_factory=set)
-    seen: set[RefundId] = field(default_factory=set)
-
-    def note(self, events: Iterable[RefundEvent]) -> None:
-        """Keep the latest time that is told of each refund, and the key that only its creation tells."""
-        for event in events:
-            known = self.hints.get(event.refund_id, event)
-            self.hints[event.refund_id] = RefundEvent(
-                event.refund_id,
-                event.request_key or known.request_key,
-                max(event.created_at, known.created_at),
-            )
-
-    def turn(self, pages: int, slices_read: int) -> None:
-        """Count pages that were saved, and slices that they ended."""
-        self.pages += pages
-        done = self.progress.slices_read + slices_read
-        self.progress = replace(self.progress, pages=self.pages, refunds=self.refunds, slices_read=done)
-
-    def pulled(self, window: Window, error: str | None) -> Pulled:
-        """Return what came of it; error: what broke off."""
-        reading = AccountReading(
-            self.account.account,
-            window.from_at,
-            window.to_at,
-            complete=error is None,
-            pages=self.pages,
-            refunds=self.refunds,
-            changed=self.changed,
-            error=error,
-        )
-        return Pulled(self.account, reading, (*self.rejects, *self.unread))
-
-
-def _unread(account: Account, at: datetime, error: str) -> Pulled:
-    """Return that nothing was read of an account."""
-    return _Tally(account, Cursors(), Pulling(account.account, 1, 1)).pulled(Window(at, at), error)
 
 
 def _whole(events: Callable[[], Iterable[RefundEvent]]) -> Iterator[tuple[RefundEvent, ...]]:

@@ -16,14 +16,12 @@ from sqlalchemy import select
 from recon import pulling
 from recon.doors.store import mirror, slices
 from recon.doors.store.engines import Database
-from recon.doors.store.mirror import Cursors
 from recon.doors.stripe.provider import Page, Provider
 from recon.hourly import RunReport
 from recon.model import payloads, tables
 from recon.model.errors import ProviderUnavailable
 from recon.model.records.progress import Pulling
 from recon.model.records.provider import RefundEvent
-from recon.model.records.runs import Account
 from recon.model.records.words import AccountId, RefundId
 from recon.model.settings import ProviderSettings, Secret
 from recon.pulling import Pull
@@ -213,16 +211,6 @@ def test_a_key_that_is_told_late_is_kept_though_its_slice_was_read(town: Town) -
         columns = tables.refunds.c
         key = connection.scalar(select(columns.request_key).where(columns.id == made.id))
     assert key == "call-7"
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_of_a_refund_s_events_the_latest_time_and_the_only_key_are_kept(order: int) -> None:
-    made = RefundEvent(RefundId("re_1"), "call-7", FRIDAY)
-    failed = RefundEvent(RefundId("re_1"), None, FRIDAY + timedelta(hours=1))
-    tally = pulling._Tally(Account(PLATFORM), Cursors(), Pulling(PLATFORM, 1, 1))  # noqa: SLF001 - no other way
-    tally.note([made, failed][::order])
-
-    assert tally.hints == {made.refund_id: failed._replace(request_key="call-7")}
 
 
 def test_a_slice_with_a_row_that_cannot_be_read_is_met_again(

@@ -5,8 +5,7 @@ because lists and events arrive late and out of order.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
@@ -14,7 +13,7 @@ from recon.doors.store import leases
 from recon.doors.store.engines import Database
 from recon.doors.store.statements import chunks, insert, upsert
 from recon.model.records.provider import Refund, RefundEvent
-from recon.model.records.runs import Account, Lease
+from recon.model.records.runs import Account, Cursors, Lease
 from recon.model.records.words import AccountId, IntentKey, RefundId, RefundStatus
 from recon.model.tables import accounts as accounts_table
 from recon.model.tables import hints as hints_table
@@ -29,17 +28,6 @@ RANKS = {
     RefundStatus.CANCELED: 3,
 }
 UNKNOWN_RANK = -1  # A word we do not know says less than any that we do.
-
-
-@dataclass(frozen=True, slots=True)
-class Cursors:
-    """How far an account's other readings are; None before the first.
-
-    relist_at: creation time from which the rolling re-list goes on. events_at: up to where events were read.
-    """
-
-    relist_at: datetime | None = None
-    events_at: datetime | None = None
 
 
 def accounts(database: Database) -> tuple[Account, ...]:

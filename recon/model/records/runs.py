@@ -37,6 +37,17 @@ class Account:
     watermark_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Cursors:
+    """How far an account's other readings are; None before the first.
+
+    relist_at: creation time from which the rolling re-list goes on. events_at: up to where events were read.
+    """
+
+    relist_at: datetime | None = None
+    events_at: datetime | None = None
+
+
 class Slice(NamedTuple):
     """A part of an account's window that was read to its end, both ends included.
 

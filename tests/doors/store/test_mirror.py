@@ -6,10 +6,9 @@ from sqlalchemy import select
 
 from recon.doors.store import mirror
 from recon.doors.store.engines import Database
-from recon.doors.store.mirror import Cursors
 from recon.model import tables
 from recon.model.records.provider import Refund, RefundEvent
-from recon.model.records.runs import Account
+from recon.model.records.runs import Account, Cursors
 from recon.model.records.words import AccountId, IntentKey, RefundId
 from tests.builders import NOON, PLATFORM, a_refund
 from tests.doors.store.books import a_lease, count
