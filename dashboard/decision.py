@@ -181,9 +181,11 @@ def _asked(desk: Desk, view: CaseView, move: Action, zone: tzinfo) -> Asked:
     if move is Action.LINKED:
         return _link(view)
     if move is Action.UNLINKED:
-        linked = {f"{each.id} → {each.operator_key}": each.id for each in view.refunds if each.operator_key}
-        chosen = st.selectbox("Link", list(linked), key="linked")
-        return {"refund_id": linked.get(chosen)}
+        linked = {each.id: f"{each.id} → {each.operator_key}" for each in view.refunds if each.operator_key}
+        chosen = st.selectbox(
+            "Link", list(linked), format_func=lambda named: safe.line(linked[named]), key="linked"
+        )
+        return {"refund_id": chosen}
     return {}
 
 

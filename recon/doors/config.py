@@ -201,8 +201,15 @@ def _address(value: SecretStr) -> SecretStr:
     return value
 
 
+def _web_address(value: SecretStr) -> SecretStr:
+    if value.get_secret_value() and not value.get_secret_value().startswith(("https://", "http://")):
+        raise ValueError("must be a web address that begins with https://")
+    return value
+
+
 _Token = Annotated[SecretStr, AfterValidator(_token)]
 _Address = Annotated[SecretStr, AfterValidator(_address)]
+_WebAddress = Annotated[SecretStr, AfterValidator(_web_address)]
 _BaseUrl = Annotated[str, AfterValidator(_base_url)]
 
 
@@ -217,7 +224,7 @@ class _Environment(BaseSettings):
     app_token: _Token = Field(SecretStr(""), validation_alias="SLACK_APP_TOKEN")
     signing_secret: _Token = Field(SecretStr(""), validation_alias="SLACK_SIGNING_SECRET")
     slack_url: _BaseUrl = Field("", validation_alias="RECON_SLACK_BASE_URL")
-    heartbeat_url: _Address = Field(SecretStr(""), validation_alias="RECON_HEARTBEAT_URL")
+    heartbeat_url: _WebAddress = Field(SecretStr(""), validation_alias="RECON_HEARTBEAT_URL")
 
     @classmethod
     def settings_customise_sources(

@@ -263,6 +263,7 @@ def test_a_secret_in_a_file_is_refused_and_not_repeated(
             "RECON_DATABASE_URL_FILE names something, which cannot be read: No such",
         ),
         ({"RECON_STRIPE_BASE_URL": "https://x.example/?key=hidden"}, "without ? and #"),
+        ({"RECON_HEARTBEAT_URL": "file:///hidden"}, "RECON_HEARTBEAT_URL must be a web address"),
         ({"SLACK_BOT_TOKEN_FILE": os.devnull}, "which is empty"),
         ({"RECON_INTENTS_DATABASE_URL": "sqlite:///hidden.db"}, "no section [intents]"),
     ],
