@@ -18,7 +18,7 @@ from recon.cli import exits
 from recon.cli.progress import Counters
 from recon.doors import pulse
 from recon.doors.pulse import Beat
-from recon.doors.slack import Slack
+from recon.doors.slack.posts import Slack
 from recon.doors.store import keeping
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider

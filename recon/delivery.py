@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from recon.doors.slack import Slack
+from recon.doors.slack.posts import Slack
 from recon.doors.store import outbox
 from recon.doors.store.engines import Database
 from recon.model.records.deliveries import Delivered, Finding, Held, NotSent, Outcome, Unreadable

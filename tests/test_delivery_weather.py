@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from recon.delivery import deliver
-from recon.doors.slack import Slack
+from recon.doors.slack.posts import Slack
 from recon.doors.store import outbox
 from recon.doors.store.engines import Database
 from recon.model.records.deliveries import Delivered

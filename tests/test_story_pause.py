@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from recon.delivery import deliver_all
-from recon.doors.slack import Slack
+from recon.doors.slack.posts import Slack
 from recon.doors.store import leases, mirror, runs
 from recon.doors.store.engines import Database
 from recon.model.errors import LeaseHeld

@@ -21,7 +21,7 @@ def deliver(
     """
     from recon import delivery
     from recon.doors import config
-    from recon.doors.slack import Slack
+    from recon.doors.slack.posts import Slack
     from recon.doors.store import migrations
     from recon.doors.store.engines import Database
 

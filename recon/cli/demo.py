@@ -99,7 +99,7 @@ def _happen(database: "Database", street: "Street", settings: Settings, friday: 
     from recon import delivery, hourly
     from recon.cli.friday import evening
     from recon.cli.friday.careless import Shop
-    from recon.doors.slack import Slack
+    from recon.doors.slack.posts import Slack
     from recon.doors.store import migrations
     from recon.doors.stripe.provider import Provider
 

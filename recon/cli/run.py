@@ -216,7 +216,7 @@ def _print(report: "RunReport", format_: Format, settings: "Settings", *, delive
 def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a Database, loaded late
     """Send what waits; return whether all of it went out."""
     from recon import delivery
-    from recon.doors.slack import Slack
+    from recon.doors.slack.posts import Slack
 
     slack = Slack(settings.slack) if settings.slack.enabled else None
     done = delivery.deliver(database, slack, settings, clock=_now)

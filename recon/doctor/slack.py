@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recon.doctor.patients import Check, Patient, Pen
-from recon.doors.workspace import Bot, Channel, Workspace
+from recon.doors.slack.workspace import Bot, Channel, Workspace
 from recon.model.errors import ConfigurationError
 from recon.model.records.deliveries import Unreadable
 from recon.model.records.remarks import Remark, Section

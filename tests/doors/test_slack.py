@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from recon.doors.slack import BLOCK_LIMIT, TEXT_LIMIT, Slack
+from recon.doors.slack.posts import BLOCK_LIMIT, TEXT_LIMIT, Slack
 from recon.model.errors import ConfigurationError
 from recon.model.records.deliveries import Absent, Delivered, NotSent, Unknown, Unreadable
 from recon.model.records.notices import Message
@@ -244,7 +244,7 @@ def test_a_reply_is_found_in_its_thread_only(street: Street) -> None:
 
 
 def test_absence_is_said_after_the_last_page_only(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recon.doors.slack._PAGE", 2)
+    monkeypatch.setattr("recon.doors.slack.posts._PAGE", 2)
     posted = [slack(street.slack_url).post(HELLO, delivery_id=f"d{n}", channel="C1") for n in range(5)]
 
     assert [find(street.slack_url, f"d{n}") for n in range(5)] == posted
@@ -254,8 +254,8 @@ def test_absence_is_said_after_the_last_page_only(street: Street, monkeypatch: p
 
 
 def test_a_page_that_breaks_off_later_is_unreadable(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recon.doors.slack._PAGE", 2)
-    monkeypatch.setattr("recon.doors.slack._PAGES", 2)
+    monkeypatch.setattr("recon.doors.slack.posts._PAGE", 2)
+    monkeypatch.setattr("recon.doors.slack.posts._PAGES", 2)
     for n in range(5):
         slack(street.slack_url).post(HELLO, delivery_id=f"d{n}", channel="C1")
 

@@ -13,7 +13,7 @@ from random import Random
 from sqlalchemy import select
 
 from recon import delivery, hourly, watch
-from recon.doors.slack import Slack as Slacks
+from recon.doors.slack.posts import Slack as Slacks
 from recon.doors.store import cases as book
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider

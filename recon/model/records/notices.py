@@ -1,6 +1,6 @@
 """What we tell whom: messages, the outbox rows that carry them, and the threads they live in.
 
-Never says how to send one: rules/notices.py composes, doors/slack.py delivers.
+Never says how to send one: rules/notices.py composes, doors/slack delivers.
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,6 @@ what follows from an answer, and never escapes a text: rules do.
 """
 
 import http.client
-import logging
 import re
 import socket
 from collections.abc import Callable, Mapping
@@ -14,11 +13,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.error import URLError
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
-from recon.model.errors import ConfigurationError
+from recon.doors.slack import wire
 from recon.model.records.deliveries import Absent, Delivered, Finding, NotSent, Unknown, Unreadable
 from recon.model.records.notices import Block, Message
 from recon.model.settings import SlackSettings
@@ -89,22 +87,7 @@ class Slack:
         Raises:
             ConfigurationError: there is no token.
         """
-        if not settings.enabled:
-            raise ConfigurationError(
-                "SLACK_BOT_TOKEN is not set; expected a bot token that may post messages."
-            )
-        # The client's debug lines print whole bodies, and its error lines go to whoever listens.
-        quiet = logging.getLogger("recon.slack_sdk")
-        quiet.setLevel(logging.CRITICAL)
-        self._client = WebClient(
-            settings.bot_token.reveal(),
-            base_url=settings.base_url or WebClient.BASE_URL,
-            timeout=settings.timeout_seconds,
-            retry_handlers=[],
-            logger=quiet,
-        )
-        # Its own reading of the environment's proxies does not know NO_PROXY; without it urllib's does.
-        self._client.proxy = None
+        self._client = wire.client(settings)
         self._bot_id: str | None = None
 
     def post(

@@ -1,16 +1,14 @@
 """The Slack workspace as the bot sees it: its scopes, channels, people and groups. Never posts anything."""
 
-import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from recon.model.errors import ConfigurationError
+from recon.doors.slack import wire
 from recon.model.records.deliveries import Unreadable
 from recon.model.settings import SlackSettings
 
@@ -45,22 +43,7 @@ class Workspace:
         Raises:
             ConfigurationError: there is no token.
         """
-        if not settings.enabled:
-            raise ConfigurationError(
-                "SLACK_BOT_TOKEN is not set; expected a bot token that may post messages."
-            )
-        # The client's debug lines print whole bodies, and its error lines go to whoever listens.
-        quiet = logging.getLogger("recon.slack_sdk")
-        quiet.setLevel(logging.CRITICAL)
-        self._client = WebClient(
-            settings.bot_token.reveal(),
-            base_url=settings.base_url or WebClient.BASE_URL,
-            timeout=settings.timeout_seconds,
-            retry_handlers=[],
-            logger=quiet,
-        )
-        # Its own reading of the environment's proxies does not know NO_PROXY; without it urllib's does.
-        self._client.proxy = None
+        self._client = wire.client(settings)
 
     def bot(self) -> Bot | Unreadable:
         """Return who we are there."""

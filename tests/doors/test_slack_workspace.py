@@ -1,6 +1,6 @@
 import pytest
 
-from recon.doors.workspace import Bot, Channel, Workspace
+from recon.doors.slack.workspace import Bot, Channel, Workspace
 from recon.model.errors import ConfigurationError
 from recon.model.records.deliveries import Unreadable
 from recon.model.settings import Secret, SlackSettings
