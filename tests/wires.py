@@ -81,6 +81,19 @@ def drips(body: str, *, pause_seconds: float) -> Act:
     return drip
 
 
+def drips_headers(*, pause_seconds: float) -> Act:
+    """Return an act that begins a header and never ends it, a byte at a time."""
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        waiting = threading.Event()
+        for _ in range(round(10 / pause_seconds)):
+            connection.sendall(b"x")
+            waiting.wait(pause_seconds)
+
+    return drip
+
+
 def hangs(connection: socket.socket) -> None:
     """Say nothing until the other side gives up."""
     connection.settimeout(10)

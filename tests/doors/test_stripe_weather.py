@@ -20,7 +20,7 @@ from tests.doors.test_stripe import (
     stock,
 )
 from tests.sandboxes import Street
-from tests.wires import Act, answers, closes, cuts, drips, hangs, resets, sends, wire
+from tests.wires import Act, answers, closes, cuts, drips, drips_headers, hangs, resets, sends, wire
 
 
 def test_a_read_is_tried_again_after_a_rate_limit_and_after_a_500(sandbox: Street) -> None:
@@ -96,6 +96,7 @@ def test_what_is_no_answer_breaks_the_listing_off_at_once(act: Act, said: str) -
         (hangs, "did not answer"),
         (cuts('{"data": ['), "did not answer (broke off)"),
         (drips(EMPTY, pause_seconds=0.05), "did not answer (timed out)"),
+        (drips_headers(pause_seconds=0.05), "did not answer (timed out)"),
     ],
 )
 def test_a_broken_connection_is_tried_once_more_then_the_listing_breaks_off(act: Act, said: str) -> None:

@@ -4,14 +4,21 @@ Never sends anything by itself, and no error that leaves here carries the key.
 """
 
 import re
+import socket
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import Event, Timer
 from typing import Any
 
 import requests
 import stripe
+from requests.adapters import HTTPAdapter
 from stripe import RequestsClient
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.response import HTTPResponse
 
 from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.settings import ProviderSettings
@@ -21,8 +28,70 @@ _SECRET = re.compile(r"\b[sr]k_\w+")
 LARGEST_BYTES = 32 * 1024 * 1024
 
 
+class _Timed(HTTPConnection):
+    """A connection on which an answer must begin, headers and all, within two read timeouts.
+
+    The read timeout is for each part that comes: headers of a byte at a time would never meet it.
+    """
+
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 has it
+        """Return the answer, whose body is still to be read; hang up when its headers take too long."""
+        assert self.sock is not None
+        assert isinstance(self.timeout, (int, float)), "requests has set it for reading"
+        late = Event()
+        limit = Timer(2 * self.timeout, _hang_up, (self.sock, late))
+        limit.daemon = True
+        limit.start()
+        try:
+            found = super().getresponse()
+        finally:
+            limit.cancel()
+        if late.is_set():  # What had come by then passes for a whole head.
+            raise TimeoutError("timed out")
+        return found
+
+
+class _TimedSecure(_Timed, HTTPSConnection):
+    """The same, encrypted."""
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Timed
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _TimedSecure
+
+
+class _Adapter(HTTPAdapter):
+    """What opens such connections, through a proxy as well."""
+
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as HTTPAdapter has it
+        super().init_poolmanager(*args, **options)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def proxy_manager_for(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as HTTPAdapter has it
+        manager = super().proxy_manager_for(*args, **options)
+        manager.pool_classes_by_scheme = _POOLS
+        return manager
+
+
+_POOLS = {"http": _Pool, "https": _SecurePool}
+
+
+def _hang_up(line: socket.socket, late: Event) -> None:
+    late.set()
+    with suppress(OSError):  # The other side was quicker.
+        line.shutdown(socket.SHUT_RDWR)
+
+
 class _Direct(requests.Session):
     """A session that stays where it was sent: whoever answers elsewhere is not the provider."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for scheme in _POOLS:
+            self.mount(f"{scheme}://", _Adapter())
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:  # noqa: ARG002 - as Session has it
         """Return that there is none, so that the redirect itself is the answer."""
