@@ -1,4 +1,6 @@
-"""Runs the jobs by the clock where there is no cron: the hour once an hour, the tick once a minute.
+"""Runs the jobs by the clock where there is no cron: the hour at five past, UTC, the tick once a minute.
+
+It starts neither at once: for an hour now there is `recon run`.
 
 Each job is a process of its own, so that its exit code is kept and a crash takes nothing along. Serves the
 metrics meanwhile, where a port for them is set. What keeps two schedulers apart is the lease in the database,

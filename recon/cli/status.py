@@ -201,7 +201,7 @@ def _cases(cases: Mapping[str, Any]) -> list[str]:
     severities = ", ".join(f"{number} {severity}" for severity, number in cases["severities"].items())
     told = [f"{cases['total']}: {severities}" if severities else str(cases["total"])]
     if cases["oldest_opened_at"] is not None:
-        told[0] += f"; the oldest since {_minute(cases['oldest_opened_at'])}"
+        told[0] += f"; the oldest opened {_minute(cases['oldest_opened_at'])}"
     return told + [f"  {wording.counted(Kind(kind), number)}" for kind, number in cases["kinds"].items()]
 
 

@@ -264,11 +264,11 @@ def _named(part: Iterable[News]) -> str:
 
 
 def _ids(case: Case) -> list[tuple[str, str]]:
-    """Return the ids that name a case to people; a refund's own where nothing else is known."""
+    """Return the ids that name a case to people; where nothing else is known, the refund in question."""
     mismatch = case.mismatch
     found = [("order", mismatch.order_id), ("customer", mismatch.customer_id)]
     if not any(value for _, value in found):
-        found = [("refund", each) for each in mismatch.refund_ids[:1]]
+        found = [("refund", each) for each in (mismatch.extra_refund_ids or mismatch.refund_ids)[:1]]
     return [(word, value) for word, value in (*found, ("account", case.account)) if value]
 
 

@@ -128,7 +128,7 @@ def test_the_status_is_said_in_the_words_of_the_desk() -> None:
         "                   acct_2: not yet",
         "not judged         1,204 intents are older than 2026-01-20 and are not judged.",
         "                   1 row unreadable: recon run --format json says which and why",
-        "open cases         3: 1 critical, 2 high; the oldest since 2026-03-06 11:00 UTC",
+        "open cases         3: 1 critical, 2 high; the oldest opened 2026-03-06 11:00 UTC",
         "                     2 refunded twice (duplicate)",
         "                     1 wrong amount (amount mismatch)",
         "money at risk      415,800 JPY, 49.00 USD",

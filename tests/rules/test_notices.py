@@ -17,6 +17,7 @@ from recon.model.records.words import (
     CaseState,
     Certainty,
     Kind,
+    RefundId,
     RunId,
     Severity,
     Subject,
@@ -181,11 +182,15 @@ def test_a_root_says_what_kind_it_is_in_words_and_what_to_do(kind: Kind) -> None
     assert "_" not in root.message.text.partition("http")[0]
 
 
-def test_an_orphan_without_order_or_customer_is_named_by_its_refund() -> None:
-    root, reply = said([a_change(numbered(1, kind=Kind.ORPHAN, order_id=None, customer_id=None))])
+@pytest.mark.parametrize("extra, named", [((), "re_8812"), ((RefundId("re_8812_2"),), "re_8812_2")])
+def test_what_has_neither_order_nor_customer_is_named_by_the_refund_in_question(
+    extra: tuple[RefundId, ...], named: str
+) -> None:
+    nobodys = numbered(1, kind=Kind.ORPHAN, order_id=None, customer_id=None, extra_refund_ids=extra)
+    root, reply = said([a_change(nobodys)])
 
-    assert all("refund `re_8812`" in "".join(texts_of(each)) for each in (root, reply))
-    assert "refund re_8812" in reply.message.text
+    assert all(f"refund `{named}`" in "".join(texts_of(each)) for each in (root, reply))
+    assert f"refund {named}." in reply.message.text
 
 
 @pytest.mark.parametrize(
