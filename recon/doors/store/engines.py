@@ -21,6 +21,15 @@ from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconErr
 
 BUSY_SECONDS = 30  # Longer than any write of ours; a person who waits longer has given up.
 CONNECT_SECONDS = 10  # A database that takes longer to answer is down for an hourly job.
+# How PostgreSQL's client notices within a minute that the way to its server is gone; by itself it waits two hours
+# for an answer that a firewall has swallowed, and jobs and desk with it. Source:
+# https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-KEEPALIVES
+LIVELY = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 WRITING = "BEGIN IMMEDIATE"  # How a transaction begins that takes SQLite's write lock at once.
 KINDS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 EXPECTED = "sqlite:///FILE or postgresql://USER@HOST/NAME"
@@ -207,7 +216,7 @@ def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
             hide_parameters=True,
             pool_pre_ping=poolclass is None,
             poolclass=poolclass,
-            connect_args={"connect_timeout": CONNECT_SECONDS},
+            connect_args={"connect_timeout": CONNECT_SECONDS, **LIVELY},
         )
     except ArgumentError:  # A second look at the URL: its query names a port that is no number, say.
         raise _unusable() from None

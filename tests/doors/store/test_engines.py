@@ -111,6 +111,20 @@ def test_a_url_that_the_driver_cannot_use_is_for_a_person(rest: str, found: str)
 
 
 @pytest.mark.postgres
+def test_a_way_to_the_server_that_is_gone_is_noticed_within_a_minute(postgres_server: PostgresServer) -> None:
+    with (
+        Database.open(postgres_server.get_uri(database=TEMPLATE)) as database,
+        database.read() as connection,
+    ):
+        driver = connection.connection.dbapi_connection
+        told = driver.info.get_parameters()  # type: ignore[union-attr]  # psycopg's own
+
+    idle, interval, count = (int(told[f"keepalives_{name}"]) for name in ("idle", "interval", "count"))
+    assert idle + interval * count <= 60
+    assert told["tcp_user_timeout"] == "60000"
+
+
+@pytest.mark.postgres
 def test_a_user_without_rights_is_for_a_person(postgres_server: PostgresServer) -> None:
     url = postgres_server.get_uri(database=TEMPLATE)
     with (
