@@ -21,8 +21,8 @@ from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconErr
 
 BUSY_SECONDS = 30  # Longer than any write of ours; a person who waits longer has given up.
 CONNECT_SECONDS = 10  # A database that takes longer to answer is down for an hourly job.
-# How PostgreSQL's client notices within a minute that the way to its server is gone; by itself it waits two hours
-# for an answer that a firewall has swallowed, and jobs and desk with it. Source:
+# How PostgreSQL's client notices within a minute that the way to its server is gone; by itself it waits two
+# hours for an answer that a firewall has swallowed, and jobs and desk with it. Source:
 # https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-KEEPALIVES
 LIVELY = {
     "keepalives_idle": 30,
