@@ -1,52 +1,14 @@
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from recon.doors.store import leases
-from recon.doors.store.engines import Database
 from recon.model.records.runs import HOUR
-from tests.hours import Town, a_town, rows
+from tests.cli.conftest import recon
+from tests.hours import Town, rows
 from tests.past import long_ago
-from tests.sandboxes import STRIPE_KEY, Street
 
-ROOT = Path(__file__).parents[2]
 WINDOW = ("--from", "2026-01-01", "--to", "2026-01-25")
-
-
-@pytest.fixture
-def town(database: Database, sandbox: Street, tmp_path: Path) -> Town:
-    (tmp_path / "recon.toml").write_text("")
-    (tmp_path / "owners.toml").write_text(
-        '[[rules]]\nname = "everything"\nowner = "Payments on call"\ntarget = "#payments"\n'
-    )
-    return a_town(database, sandbox)
-
-
-@pytest.fixture
-def environ(town: Town, database_url: str, tmp_path: Path) -> dict[str, str]:
-    return {
-        **os.environ,
-        "RECON_CONFIG": str(tmp_path),
-        "RECON_DATABASE_URL": database_url,
-        "STRIPE_API_KEY": STRIPE_KEY,
-        "RECON_STRIPE_BASE_URL": town.street.url,
-    }
-
-
-def recon(environ: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "recon.cli.main", *options],
-        env=environ,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
 
 
 def test_a_run_says_what_is_older_and_the_command_it_names_has_it_judged(

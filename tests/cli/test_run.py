@@ -1,7 +1,4 @@
 import json
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,12 +6,11 @@ import pytest
 from sqlalchemy import text
 
 from recon.doors.store import leases
-from recon.doors.store.engines import Database
 from recon.model.records.runs import HOUR
-from tests.hours import Town, a_town, rows, twice
-from tests.sandboxes import SLACK_TOKEN, STRIPE_KEY, Street
+from tests.cli.conftest import recon
+from tests.hours import Town, rows, twice
+from tests.sandboxes import SLACK_TOKEN
 
-ROOT = Path(__file__).parents[2]
 KEYS = [
     "run",
     "accounts",
@@ -36,43 +32,11 @@ KEYS = [
 ]
 
 
-@pytest.fixture
-def town(database: Database, sandbox: Street, tmp_path: Path) -> Town:
-    (tmp_path / "recon.toml").write_text("")
-    (tmp_path / "owners.toml").write_text(
-        '[[rules]]\nname = "everything"\nowner = "Payments on call"\ntarget = "#payments"\n'
-    )
-    return a_town(database, sandbox)
-
-
-@pytest.fixture
-def environ(town: Town, database_url: str, tmp_path: Path) -> dict[str, str]:
-    return {
-        **os.environ,
-        "RECON_CONFIG": str(tmp_path),
-        "RECON_DATABASE_URL": database_url,
-        "STRIPE_API_KEY": STRIPE_KEY,
-        "RECON_STRIPE_BASE_URL": town.street.url,
-    }
-
-
-def recon_run(environ: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "recon.cli.main", "run", *options],
-        env=environ,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-
-
 def test_a_run_prints_the_verdict_the_money_the_owner_and_the_messages(
     town: Town, environ: dict[str, str]
 ) -> None:
     twice(town, "1")
-    done = recon_run(environ)
+    done = recon(environ, "run")
 
     assert (done.returncode, done.stderr) == (0, "")
     for told in (
@@ -95,7 +59,7 @@ def test_a_run_prints_the_verdict_the_money_the_owner_and_the_messages(
 def test_deliver_says_how_much_went_out(town: Town, environ: dict[str, str]) -> None:
     twice(town, "1")
     told = {"SLACK_BOT_TOKEN": SLACK_TOKEN, "RECON_SLACK_BASE_URL": town.street.slack_url}
-    done = recon_run({**environ, **told}, "--deliver")
+    done = recon({**environ, **told}, "run", "--deliver")
 
     assert (done.returncode, done.stderr) == (0, "recon: 2 notices sent.\n")
     assert "recon deliver" not in done.stdout
@@ -103,7 +67,7 @@ def test_deliver_says_how_much_went_out(town: Town, environ: dict[str, str]) -> 
 
 def test_json_has_every_key_and_fail_on_mismatch_makes_1(town: Town, environ: dict[str, str]) -> None:
     twice(town, "1")
-    done = recon_run(environ, "--format", "json", "--fail-on-mismatch")
+    done = recon(environ, "run", "--format", "json", "--fail-on-mismatch")
     told = json.loads(done.stdout)
 
     assert done.returncode == 1
@@ -117,9 +81,9 @@ def test_a_dry_run_prints_what_the_wet_one_prints(town: Town, environ: dict[str,
     twice(town, "1")
     town.pass_time(hours=1)
     options = ("--format", "json", "--as-of", "2026-03-06T18:00:00Z")
-    dry = json.loads(recon_run(environ, "--dry-run", *options).stdout)
+    dry = json.loads(recon(environ, "run", "--dry-run", *options).stdout)
     assert rows(town, "runs") == rows(town, "cases") == 0
-    wet = json.loads(recon_run(environ, *options).stdout)
+    wet = json.loads(recon(environ, "run", *options).stdout)
 
     assert (dry.pop("run")["dry_run"], wet.pop("run")["dry_run"]) == (True, False)
     seen = [told.pop("accounts")[0] for told in (dry, wet)]
@@ -129,7 +93,7 @@ def test_a_dry_run_prints_what_the_wet_one_prints(town: Town, environ: dict[str,
 
 def test_an_incomplete_run_exits_3_and_says_what_was_not_read(town: Town, environ: dict[str, str]) -> None:
     town.street.fault("GET /v1/refunds", "drop_before", times=200)
-    done = recon_run(environ)
+    done = recon(environ, "run")
 
     assert done.returncode == 3
     assert "0 of 1 accounts read" in done.stdout
@@ -140,7 +104,7 @@ def test_an_incomplete_run_exits_3_and_says_what_was_not_read(town: Town, enviro
 
 def test_a_dry_run_says_so_first_and_how_to_do_it_last(town: Town, environ: dict[str, str]) -> None:
     twice(town, "1")
-    told = recon_run(environ, "--dry-run").stdout.splitlines()
+    told = recon(environ, "run", "--dry-run").stdout.splitlines()
 
     assert told[1] == "  Dry run: nothing was written but the mirror."
     assert told[-1] == "  To do it: recon run"
@@ -149,7 +113,7 @@ def test_a_dry_run_says_so_first_and_how_to_do_it_last(town: Town, environ: dict
 
 def test_rejected_rows_exit_3_and_come_first(town: Town, environ: dict[str, str], tmp_path: Path) -> None:
     map_odd_rows(town, tmp_path)
-    done = recon_run(environ)
+    done = recon(environ, "run")
     lines = done.stdout.splitlines()
 
     assert done.returncode == 3
@@ -177,7 +141,7 @@ def map_odd_rows(town: Town, config: Path) -> None:
 def test_a_held_lease_exits_75_in_one_sentence(town: Town, environ: dict[str, str]) -> None:
     now = datetime.now(UTC)
     leases.take(town.database, HOUR, "another run", now=now, duration=timedelta(hours=1))
-    done = recon_run(environ)
+    done = recon(environ, "run")
 
     assert done.returncode == 75
     assert done.stderr.count("\n") == 1
@@ -195,7 +159,7 @@ def test_a_held_lease_exits_75_in_one_sentence(town: Town, environ: dict[str, st
 def test_what_must_be_put_right_is_one_sentence(
     town: Town, environ: dict[str, str], changes: dict[str, str], told: str
 ) -> None:
-    done = recon_run(environ | changes)
+    done = recon(environ | changes, "run")
 
     assert done.returncode in {2, 3}
     assert told in done.stderr
@@ -205,7 +169,7 @@ def test_what_must_be_put_right_is_one_sentence(
 
 @pytest.mark.parametrize("as_of", ["yesterday", "2026-03-06T19:00:00", "0001-01-01T00:00:00+14:00"])
 def test_a_time_without_a_zone_is_refused(environ: dict[str, str], as_of: str) -> None:
-    done = recon_run(environ, "--as-of", as_of)
+    done = recon(environ, "run", "--as-of", as_of)
 
     assert done.returncode == 2
     assert "--as-of must be an ISO 8601 time with its zone" in done.stderr
