@@ -13,7 +13,7 @@ from recon.model import money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.phrases import duration, several
 from recon.model.records.results import Money
-from recon.model.records.words import Kind, Verdict
+from recon.model.records.words import Kind, NoticeState, Verdict
 
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
@@ -210,12 +210,19 @@ def _money(at_risk: Mapping[str, int]) -> str:
 
 
 def _notices(found: Mapping[str, Any]) -> str:
-    waiting = ", ".join(f"{number} {state}" for state, number in found["undelivered"].items() if number)
-    if found["slack"]:
+    undelivered = dict(found["undelivered"])
+    given_up = undelivered.pop(NoticeState.UNDELIVERABLE, 0)
+    waiting = ", ".join(f"{number} {state}" for state, number in undelivered.items() if number)
+    if found["slack"] and waiting:
         if found["undelivered_since"] is not None:
             waiting += f", the oldest since {_minute(found['undelivered_since'])}"
-        return f"{waiting}: recon deliver tries again" if waiting else "none waits"
-    return f"{waiting or 'none waits'}; SLACK_BOT_TOKEN is not set"
+        waiting += ": recon deliver tries again"
+    told = [waiting or "none waits"]
+    if given_up:  # For good: nothing tries those again.
+        told.append(f"{given_up} given up, see their cases in the dashboard")
+    if not found["slack"]:
+        told.append("SLACK_BOT_TOKEN is not set")
+    return "; ".join(told)
 
 
 def _minute(time: str | None) -> str:

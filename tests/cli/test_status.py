@@ -137,6 +137,31 @@ def test_the_status_is_said_in_the_words_of_the_desk() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "told, slack, said",
+    [
+        ({"undeliverable": 3}, True, "none waits; 3 given up, see their cases in the dashboard"),
+        (
+            {"waiting": 1, "undeliverable": 3},
+            True,
+            (
+                "1 waiting, the oldest since 2026-03-06 11:30 UTC: recon deliver tries again; "
+                "3 given up, see their cases in the dashboard"
+            ),
+        ),
+        ({"waiting": 1}, False, "1 waiting; SLACK_BOT_TOKEN is not set"),
+    ],
+)
+def test_what_was_given_up_is_not_said_to_be_tried_again(
+    told: dict[str, int],
+    slack: bool,  # noqa: FBT001 -- a table's column
+    said: str,
+) -> None:
+    found = FOUND | {"undelivered": told, "slack": slack}
+
+    assert status.as_text(found).splitlines()[-1].split(maxsplit=1)[1] == said
+
+
 def test_an_ordinary_day_is_few_lines() -> None:
     nothing: dict[str, Any] = {
         "total": 0,
