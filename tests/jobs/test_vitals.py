@@ -2,12 +2,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from sqlalchemy import text, update
 
 from jobs import vitals
 from recon.doors.pulse import Labels, Sort
 from recon.doors.store import cases, leases
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
+from recon.model import tables
 from recon.model.records.runs import HOUR
 from recon.model.records.words import CaseState, IntentKey, IntentStatus, RunId, Severity, Verdict
 from tests.builders import NOON, a_case, a_mismatch, an_intent
@@ -124,6 +126,17 @@ def test_an_answered_case_is_not_unanswered(
 def test_a_database_that_cannot_be_read_is_one_metric(url: str, tmp_path: object) -> None:
     with Database.open(url.format(tmp=tmp_path)) as database:
         (only,) = vitals.told(database, now=NOON)
+
+    assert (only.name, dict(only.values)) == ("database_up", {(): 0})
+
+
+def test_a_database_of_a_newer_version_is_not_read(database: Database) -> None:
+    cases.save_run(database, a_lease(database), Saving(a_run(), changes=(opened(),)))
+    with database.write() as connection:
+        connection.execute(update(tables.cases).values(kind="of a newer version"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    (only,) = vitals.told(database, now=NOON)
 
     assert (only.name, dict(only.values)) == ("database_up", {(): 0})
 
