@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
@@ -285,6 +285,15 @@ def test_a_text_that_no_database_takes_does_not_stop_the_hour(town: Town) -> Non
     assert kinds(report) == ["opened orphan"]
     assert report.changes[0].case.mismatch.intent_key == "k\ufffd"
     assert town.run().changes == ()
+
+
+@pytest.mark.parametrize("edge", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)])
+def test_the_edges_of_all_time_may_be_asked_for(town: Town, edge: datetime) -> None:
+    twice(town, "1")
+    town.run()
+    again = town.run(as_of=edge, dry_run=True)
+
+    assert (again.run.full, kinds(again)) == (False, [])
 
 
 def test_judging_the_past_clears_nothing(town: Town) -> None:

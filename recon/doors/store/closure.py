@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, text
 
-from recon.model.stored import microseconds
+from recon.model.stored import MICROSECOND, microseconds
 
 # A resolution that a week of runs did not contradict is left alone.
 LOOKED_AT_AFTER_DECISION = timedelta(days=7)
@@ -101,7 +101,8 @@ def _seed(connection: Connection, *, above: int, as_of: datetime) -> None:
     parameters = {
         "above": above,
         "as_of": microseconds(as_of),
-        "decided_since": microseconds(as_of - LOOKED_AT_AFTER_DECISION),
+        # In whole numbers: whoever asks for the first day of all has none before it.
+        "decided_since": microseconds(as_of) - LOOKED_AT_AFTER_DECISION // MICROSECOND,
     }
     for query in [*touched, *looked_at]:
         _add_ties(connection, query, 0, parameters)
