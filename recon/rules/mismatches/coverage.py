@@ -36,7 +36,7 @@ def _refunds_from(links: Links, coverage: Coverage, as_of: datetime, *, otherwis
     for place, account in enumerate(links.accounts.to_pylist()):
         reading = coverage.refunds.get(AccountId(account), coverage.default_refunds)
         if reading.complete and (reading.to_at is None or reading.to_at >= as_of):
-            from_at[place] = ALWAYS if reading.from_at is None else instant(reading.from_at)
+            from_at[place] = ALWAYS if reading.from_at is None else microseconds(reading.from_at)
     return from_at
 
 
@@ -51,14 +51,14 @@ def until_refunds(refunds: pd.DataFrame, links: Links, coverage: Coverage) -> tu
     for place, account in enumerate(links.accounts.to_pylist()):
         reading = coverage.intents.get(AccountId(account), coverage.default_intents)
         if reading.complete:
-            from_at[place] = ALWAYS if reading.from_at is None else instant(reading.from_at)
-            to_at[place] = NEVER if reading.to_at is None else instant(reading.to_at)
+            from_at[place] = ALWAYS if reading.from_at is None else microseconds(reading.from_at)
+            to_at[place] = NEVER if reading.to_at is None else microseconds(reading.to_at)
     old, late = created < from_at[links.refund_account], created > to_at[links.refund_account]
     whole = (from_at != NEVER)[links.refund_account]
     return ~old & ~late, old & whole & coverage.older_is_outside
 
 
-def instant(moment: datetime) -> int:
+def microseconds(moment: datetime) -> int:
     """Return an aware time as microseconds since 1970."""
     return (moment - EPOCH) // timedelta(microseconds=1)
 

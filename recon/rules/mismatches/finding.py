@@ -88,7 +88,7 @@ def _books(
 ) -> Books:
     """Return both frames judged."""
     linked = nine.gather(intents.frame, refunds.frame, links)
-    moment = reading.instant(as_of)
+    moment = reading.microseconds(as_of)
     judged = nine.judge(
         intents.frame,
         refunds.frame,
