@@ -54,10 +54,10 @@ class Pull:
     def everything(self, last: Run | None) -> tuple[tuple[Pulled, ...], datetime]:
         """Return what was read of each account, and the provider's time up to which it was.
 
-        Where the provider is away, nothing was read, up to the time that the last run was judged at.
+        Where the provider is away, or takes its time back, nothing was read, up to when the last run judged.
 
         Raises:
-            ProviderUnavailable: it is away, and there was no run before.
+            ProviderUnavailable: it is so, and there was no run before.
             ProviderRefused: the key is wrong.
             LeaseLost: another run took over; some pages may have been saved.
         """
@@ -65,17 +65,18 @@ class Pull:
         names = list(dict.fromkeys((PLATFORM, *self.settings.provider.accounts)))
         accounts = [known.get(name, Account(name)) for name in names]
         self.provider.begin(PLATFORM)
+        pulled = []
         try:
             end = self.time()
+            for number, account in enumerate(accounts, start=1):
+                pulled.append(self._account(account, end, Pulling(account.account, number, len(names))))
+            self.provider.check_time(end, within=self.settings.pull.overlap)
         except ProviderUnavailable as away:  # An outage: say what stands, at the time it was last seen.
             if last is None:
                 raise
             return tuple(
                 nothing(account, last.as_of, last.as_of, str(away)) for account in accounts
             ), last.as_of
-        pulled = []
-        for number, account in enumerate(accounts, start=1):
-            pulled.append(self._account(account, end, Pulling(account.account, number, len(names))))
         if len(pulled) > 1:
             whole = sum(each.reading.complete for each in pulled)
             self.say(f"{whole} of {len(pulled)} accounts read")
@@ -202,6 +203,7 @@ class Pull:
         tally.progress = replace(tally.progress, slices=len(done) + len(parts), slices_read=len(done))
         tally.sliced = bool(known)
         self._take(tally, parts, now=now, page=page)
+        self.provider.check_time(now, within=overlap)
         tally.whole = True
 
     def _look(self, name: AccountId, window: Window) -> Page | None:
@@ -264,6 +266,7 @@ class Pull:
     def _keep_slices(self, tally: Tally, read: Sequence[Slice]) -> None:
         """Write down that slices need not be read again, once their pages are saved."""
         if read and not self.dry:
+            self.provider.check_time(read[0].read_at, within=self.settings.pull.overlap)
             tally.sliced = True
             slices.save(self.database, self.lease(), tally.account.account, read)
 

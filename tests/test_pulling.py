@@ -16,7 +16,7 @@ from sqlalchemy import select
 from recon import pulling
 from recon.doors.store import mirror, slices
 from recon.doors.store.engines import Database
-from recon.doors.stripe.provider import Page, Provider
+from recon.doors.stripe.provider import Identity, Page, Provider
 from recon.hourly import RunReport
 from recon.model import payloads, tables
 from recon.model.errors import ProviderUnavailable
@@ -356,3 +356,31 @@ def test_an_older_window_is_read_back_to_and_moves_no_watermark(town: Town) -> N
     assert (found.reading.complete, found.reading.refunds) == (True, 3 * 20)
     assert mirror.accounts(town.database) == (replace(known, covered_from=window.from_at),)
     assert slices.read(town.database, PLATFORM) == ()
+
+
+class Fast(Provider):
+    """A provider whose first word is two hours ahead of all that it says later."""
+
+    def account(self, account: AccountId = PLATFORM) -> Identity:
+        found = super().account(account)
+        assert self._asking.now is not None
+        self._asking.now += timedelta(hours=2)
+        return found
+
+
+def test_no_slice_counts_as_read_at_a_time_that_the_provider_takes_back(town: Town) -> None:
+    town.run()
+    town.pass_time(days=3)
+    whole, town.provider = town.provider, Fast(town.settings.provider, sleep=lambda _: None)
+    town.street.payment("pi_2", 100)
+    for hour in range(6):
+        created = (town.now - timedelta(hours=hour)).isoformat()
+        town.street.control("refunds", payment="pi_2", amount=10, created_at=created)
+    report = town.run()
+    town.provider = whole
+
+    assert "clock cannot be trusted" in str(report.run.accounts[0].error)
+    assert slices.read(town.database, PLATFORM) == ()
+    town.pass_time(hours=2)
+    assert town.run().complete
+    assert len(mirrored(town)) == NUMBER + 6

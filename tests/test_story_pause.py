@@ -10,10 +10,12 @@ from recon.delivery import deliver_all
 from recon.doors.slack.posts import Slack
 from recon.doors.store import leases, mirror, runs
 from recon.doors.store.engines import Database
+from recon.doors.stripe.provider import Identity, Provider
 from recon.model.errors import LeaseHeld
 from recon.model.records.runs import HOUR, Lease
-from recon.model.records.words import CaseState, IntentStatus, Verdict
+from recon.model.records.words import AccountId, CaseState, IntentStatus, Verdict
 from recon.model.settings import Secret, SlackSettings
+from tests.builders import PLATFORM
 from tests.hours import Town, a_town, kinds, rows, states, twice
 from tests.sandboxes import SLACK_TOKEN, Street
 
@@ -186,6 +188,38 @@ def test_a_pause_longer_than_the_re_list_is_still_read_without_a_gap(town: Town)
     account = mirror.accounts(town.database)[0]
     assert account.covered_from is not None
     assert account.covered_from < made.created_at
+
+
+class OneFast(Provider):
+    """A provider one of whose machines, the one that knows accounts, is an hour ahead."""
+
+    def account(self, account: AccountId = PLATFORM) -> Identity:
+        found = super().account(account)
+        now = self._asking.now
+        assert now is not None
+        self._asking.now = now + timedelta(hours=1)
+        return found
+
+
+def test_a_provider_whose_clocks_differ_is_not_read_until_they_agree(town: Town) -> None:
+    before = town.run()
+    town.pass_time(minutes=30)
+    town.refund("meanwhile")
+    lost = town.intend("lost", status=IntentStatus.PENDING_UNKNOWN)
+    town.pass_time(minutes=20)
+    sound, town.provider = town.provider, OneFast(town.settings.provider, sleep=lambda _: None)
+    wrong = town.run()
+    town.provider = sound
+    account = mirror.accounts(town.database)[0]
+    town.pass_time(minutes=10)
+
+    assert (wrong.complete, wrong.run.as_of, kinds(wrong)) == (False, before.run.as_of, [])
+    assert "clock cannot be trusted" in str(wrong.run.accounts[0].error)
+    assert account.watermark_at == before.run.as_of
+    assert kinds(town.run()) == []
+    town.pass_time(minutes=40)
+    assert kinds(town.run()) == ["opened stuck"]
+    assert states(town) == {f"intent:{lost.key}": CaseState.OPEN}
 
 
 def test_a_provider_whose_clock_was_years_ahead_for_an_hour_loses_nothing(town: Town) -> None:

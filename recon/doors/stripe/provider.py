@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -79,6 +79,19 @@ class Provider:
     def now(self) -> datetime | None:
         """Return the provider's time at its latest answer, to the second; None before the first one."""
         return self._asking.now
+
+    def check_time(self, told: datetime, *, within: timedelta) -> None:
+        """Return if its latest answer is from after a time that an earlier one told, or from not long before.
+
+        Raises:
+            ProviderUnavailable: one of its clocks is wrong, and nobody knows which.
+        """
+        now = self.now()
+        if now is not None and now + within < told:
+            raise ProviderUnavailable(
+                f"The provider's clock cannot be trusted: it said {told:%Y-%m-%d %H:%M:%S} UTC, and later "
+                f"{now:%Y-%m-%d %H:%M:%S}."
+            )
 
     def begin(self, account: AccountId) -> None:
         """Be patient with an account anew: a run begins to read it."""
