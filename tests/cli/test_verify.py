@@ -62,6 +62,30 @@ def test_what_stands_in_the_tables_is_said_without_what_a_terminal_would_obey(
     assert done.output == "\ufffd[2J\ufffd[HEvery chain fits.\ufffdEvery: entry 1 was saved, and is gone.\n"
 
 
+@pytest.mark.parametrize(
+    "statement, said",
+    [
+        ("UPDATE cases SET state = 'gone'", "the case is not as its last entry left it"),
+        ("UPDATE cases SET resolution = 'gone'", "it, or an entry of it, holds what recon does not write"),
+        ("UPDATE cases SET updated_at = -99999999999999999", "holds what recon does not write"),
+        ("UPDATE cases SET kind = 'orphan', at_risk_minor = 1", "says another kind, at_risk_minor than its"),
+    ],
+)
+def test_what_recon_never_wrote_is_a_sentence(
+    database: Database, database_url: str, statement: str, said: str
+) -> None:
+    fill(database, 2)
+    with database.write() as connection:
+        connection.execute(text(f"{statement} WHERE id = '{case_of(1).id}'"))
+
+    done = verified(database_url)
+
+    assert done.exit_code == 1
+    assert f"{case_of(1).id}: " in done.output
+    assert said in done.output
+    assert case_of(0).id not in done.output
+
+
 def test_a_case_cut_off_with_all_its_entries_is_missed(database: Database, database_url: str) -> None:
     fill(database, 2)
     lost = case_of(1).id

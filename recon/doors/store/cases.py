@@ -4,7 +4,7 @@ Every move is a comparison of versions: a case that somebody moved meanwhile is 
 Never decides what a case becomes; rules/cases.py and rules/moves.py do.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from recon.doors.store import chains, claims, leases, outbox, runs, seals, trigg
 from recon.doors.store.chains import StoredEntry
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import INTENTS, REFUNDS, case_record, case_row, entry_row, reject_row
-from recon.doors.store.statements import CHUNK, chunks, insert, upsert
+from recon.doors.store.statements import chunks, insert, upsert
 from recon.model import tables
 from recon.model.errors import CaseMoved, Report
 from recon.model.records.cases import Case, Change, Entry
@@ -170,20 +170,20 @@ def entries(database: Database, case_id: CaseId) -> tuple[StoredEntry, ...]:
         return tuple(map(chains.stored, connection.execute(query).mappings()))
 
 
-def stories(database: Database) -> Iterator[tuple[Case, tuple[Entry, ...]]]:
-    """Yield every case with its entries, oldest first, in one view of the books; by id, some at a time."""
+def stories(database: Database, *, but: Collection[str] = ()) -> Iterator[tuple[Case, tuple[Entry, ...]]]:
+    """Yield every case with its entries, oldest first, in one view of the books; by id, some at a time.
+
+    but: the ids of cases to leave out, such as those that cannot be read.
+    """
     columns = tables.entries.c
     with database.read() as connection:
-        last: str = ""
-        while True:
-            after = select(cases).where(cases.c.id > last).order_by(cases.c.id).limit(CHUNK)
-            found = [case_record(row) for row in connection.execute(after).mappings()]
-            if not found:
-                return
-            last = found[-1].id
+        every = connection.scalars(select(cases.c.id).order_by(cases.c.id)).all()
+        for chunk in chunks([each for each in every if each not in but]):
+            query = select(cases).where(cases.c.id.in_(chunk)).order_by(cases.c.id)
+            found = [case_record(row) for row in connection.execute(query).mappings()]
             told: dict[str, list[Entry]] = {case.id: [] for case in found}
-            query = select(tables.entries).where(columns.topic.in_(list(told)))
-            for row in connection.execute(query.order_by(columns.topic, columns.version)).mappings():
+            told_by = select(tables.entries).where(columns.topic.in_(list(told)))
+            for row in connection.execute(told_by.order_by(columns.topic, columns.version)).mappings():
                 told[row["topic"]].append(chains.stored(row).entry)
             yield from ((case, tuple(told[case.id])) for case in found)
 
@@ -192,7 +192,9 @@ def verify(database: Database) -> tuple[str, ...]:
     """Return what is wrong with the books' own books, a sentence each: chains, seals, missing triggers."""
     with database.read() as connection:
         lacking = triggers.missing(connection)
-        wrong = (*chains.broken(connection), *seals.broken(connection))
+        wrong = chains.broken(connection)
+        named = {sentence.partition(":")[0] for sentence in wrong}
+        wrong += (*chains.illegible(connection, but=named), *seals.broken(connection))
         return wrong + tuple(f"The trigger {name} is missing." for name in lacking)
 
 

@@ -3,14 +3,15 @@
 Never writes; cases.py adds links in the transaction that moves the case.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import BigInteger, Connection, select, type_coerce
 
-from recon.doors.store.rows import entry_record
+from recon.doors.store.rows import case_record, case_row, entry_record
+from recon.doors.store.statements import chunks
 from recon.model.records.cases import Entry
 from recon.model.stored import canonical, microseconds
 from recon.model.tables import cases, entries
@@ -43,7 +44,10 @@ def broken(connection: Connection) -> tuple[str, ...]:
     found = []
     tips: dict[str, tuple[int, str, str]] = {}
     lost: set[str] = set()
-    for row in connection.execute(select(entries).order_by(entries.c.topic, entries.c.version)).mappings():
+    # A time as the number that it is kept as: one that somebody forged may be none.
+    kept = [type_coerce(each, BigInteger) if each.name == "at" else each for each in entries.c]
+    query = select(*kept).order_by(entries.c.topic, entries.c.version)
+    for row in connection.execute(query).mappings():
         topic = row["topic"]
         version, head, _ = tips.get(topic, (0, FIRST, ""))
         fits = (
@@ -65,6 +69,37 @@ def broken(connection: Connection) -> tuple[str, ...]:
     return tuple(found)
 
 
+def illegible(connection: Connection, *, but: Collection[str] = ()) -> tuple[str, ...]:
+    """Return a sentence for each case that, or an entry of which, recon never wrote as it stands there.
+
+    but: the ids of cases to leave out, of which enough is said.
+    """
+    every = connection.scalars(select(cases.c.id).order_by(cases.c.id)).all()
+    ids = [each for each in every if each not in but]
+    return tuple(sentence for chunk in chunks(ids) for sentence in _illegible(connection, chunk))
+
+
+def _illegible(connection: Connection, ids: Sequence[str]) -> Iterator[str]:
+    """Yield those of these cases; all are read at once, and only where that fails one by one."""
+    try:
+        told = connection.execute(select(entries).where(entries.c.topic.in_(ids))).mappings()
+        all(map(stored, told))
+        rows = connection.execute(select(cases).where(cases.c.id.in_(ids)).order_by(cases.c.id)).mappings()
+        found = [(row, case_row(case_record(row))) for row in rows]
+    except (ValueError, OverflowError):  # A word or a time that there is not.
+        if len(ids) == 1:
+            yield f"{ids[0]}: it, or an entry of it, holds what recon does not write."
+            return
+        for each in ids:
+            yield from _illegible(connection, [each])
+        return
+    for row, columns in found:
+        other = [name for name, value in columns.items() if name != "mismatch" and row[name] != value]
+        if other:
+            yield f"{row['id']}: its evidence says another {', '.join(other)} than its row."
+
+
 def _hash(row: Mapping[Any, Any], previous_hash: str) -> str:
-    told = {name: row[name] for name in HASHED} | {"at": microseconds(row["at"]), "after": previous_hash}
+    at = row["at"] if isinstance(row["at"], int) else microseconds(row["at"])
+    told = {name: row[name] for name in HASHED} | {"at": at, "after": previous_hash}
     return sha256(canonical(told).encode()).hexdigest()
