@@ -63,7 +63,32 @@ def test_your_table_is_read_as_a_run_would(clinic: Clinic, database: Database) -
     assert "Row 2 (b)" in bad
     assert "Row 3 (c)" in bad
     assert "'lost'. " in bad
-    assert bad.startswith("warning")
+    assert bad.startswith("failure")
+
+
+@pytest.mark.parametrize(
+    "good, bad, level",
+    [
+        (20, {"made": 1}, "warning"),  # Below one in twenty.
+        (19, {"made": 1}, "failure"),  # Exactly one in twenty.
+        (99, {"state": 1}, "failure"),  # A word that nobody mapped comes again with every row of its kind.
+        (0, {"made": 1}, "failure"),
+    ],
+)
+def test_rows_that_make_tonights_run_incomplete_are_a_failure(
+    small: Clinic, good: int, bad: dict[str, int], level: str
+) -> None:
+    small.configure("recon.toml", MAPPING)
+    at = "2026-03-06T12:00:00Z"
+    with Database.open(small.environ["RECON_DATABASE_URL"]) as database:
+        fill(
+            database,
+            *((f"a{number:03}", 100, "paid", at) for number in range(good)),
+            *((f"b{number}", 100, "paid", "yesterday") for number in range(bad.get("made", 0))),
+            *((f"c{number}", 100, "lost", at) for number in range(bad.get("state", 0))),
+        )
+
+    assert one(small.told(Section.INTENTS), "1 cannot be judged").startswith(level)
 
 
 def test_of_each_reason_one_row_is_shown_so_that_no_status_word_hides_another(

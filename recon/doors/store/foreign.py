@@ -40,6 +40,7 @@ from recon.model.settings import IntentsMapping
 
 COLUMNS = tuple(frames.INTENT_DTYPES)
 TEXT_LIMIT = 500  # Characters of any text: PostgreSQL's indexes hold 2,704 bytes; the provider's values 500.
+STATUSES = "[intents.statuses]"  # Where a status word is mapped: the reason of a reject for a word names it.
 TIMES = [name for name, dtype in frames.INTENT_DTYPES.items() if dtype == frames.TIME]
 # Word for word as the index says it: as `mapped = 1` SQLite looks through every intent there is, each hour.
 _MAPPED: ColumnElement[bool] = literal_column("mapped")
@@ -134,7 +135,7 @@ def _theirs(database: Database, mapping: IntentsMapping, *, limit: int | None = 
     raw["status"] = [mapping.statuses.get(str(word), word) for word in raw["status"]]
     if mapping.amount_unit == "major":
         raw = raw.rename(columns={"amount_minor": "amount"})
-    return frames.intents(raw, source=mapping.table, statuses="[intents.statuses]")
+    return frames.intents(raw, source=mapping.table, statuses=STATUSES)
 
 
 @dataclass(frozen=True, slots=True)
