@@ -3,9 +3,13 @@
 Never knows what the work is.
 """
 
+import signal
+import threading
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from types import FrameType
 
 import structlog
 
@@ -18,6 +22,7 @@ from recon.model.settings import Settings
 
 log = structlog.get_logger("recon")
 
+TERMINATED = 143  # 128 and SIGTERM, as shells say it.
 _LONGEST_WAIT = 86_400  # A day: by then somebody has looked at what holds the lease.
 
 
@@ -71,7 +76,7 @@ def work(
     failed: told the exit code when a door stopped the task; not where there are no settings.
     """
     logs.configure()
-    with structlog.contextvars.bound_contextvars(job=job):
+    with _ending(), structlog.contextvars.bound_contextvars(job=job):
         settings = None
         try:
             settings = config.load()
@@ -88,3 +93,20 @@ def work(
         except Exception:  # A bug: shown whole, in the log, where secrets are taken out.
             log.exception("bug", exit_code=exits.BUG)
             return exits.BUG
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does: its lease is given back, and those who watch are told."""
+    if threading.current_thread() is not threading.main_thread():  # Signals are not heard there.
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(TERMINATED)

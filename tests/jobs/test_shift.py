@@ -1,9 +1,18 @@
+import os
 import runpy
+import signal
 import sys
+from datetime import timedelta
 
 import pytest
 
 from jobs import shift
+from recon.doors.store import keeping, leases
+from recon.doors.store.engines import Database
+from recon.model.records.runs import HOUR
+from recon.model.settings import Settings
+from tests.hours import FRIDAY
+from tests.sandboxes import Street
 
 JOBS = ("hourly", "tick", "scheduler")
 
@@ -27,3 +36,20 @@ def test_a_job_without_arguments_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "argv", ["hourly"])
 
     shift.takes_nothing("hourly", "The hour.")
+
+
+def test_a_job_that_is_told_to_end_gives_its_lease_back(street: Street, database: Database) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def task(opened: Database, _: Settings) -> int:
+        with keeping.kept(opened, HOUR, duration=timedelta(minutes=5), clock=lambda: FRIDAY):
+            os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("it went on")
+
+    with pytest.raises(SystemExit) as ended:
+        shift.work("hourly", task)
+
+    assert street.requests() == []
+    assert ended.value.code == shift.TERMINATED
+    assert signal.getsignal(signal.SIGTERM) is before
+    leases.take(database, HOUR, "the next one", now=FRIDAY, duration=timedelta(minutes=5))
