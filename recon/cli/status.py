@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,13 @@ from recon.cli import exits
 from recon.cli.options import Format, Output
 from recon.model import money, phrases, wording
 from recon.model.characters import harmless
-from recon.model.phrases import duration, several
+from recon.model.phrases import duration
 from recon.model.records.results import Money
 from recon.model.records.words import Kind, NoticeState, Verdict
 
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
-    from recon.model.records.runs import Run
+    from recon.model.records.runs import Lease, Run
     from recon.model.settings import Settings
 
 _MANY = 2  # Accounts from which on it is worth saying how many of them were read.
@@ -51,19 +52,22 @@ def status(
 def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[str, Any]:
     """Return the status as plain values: every key always present, times in ISO 8601 with Z."""
     from recon import watch
-    from recon.doors.store import mirror, outbox, queue, standing
+    from recon.doors.store import glance, leases, mirror, outbox, queue, standing
+    from recon.model.records.runs import HOUR
     from recon.rules import beginnings
 
     fresh, waiting = watch.freshness(database, settings, now=now), queue.summary(database)
     last = fresh.last_saved
     read = {each.account: each for each in last.accounts} if last is not None else {}
     counts = last.counts if last is not None else {}
+    at_work, worst = leases.held(database, HOUR, now=now), glance.most_rejected(database)
     return {
         "stale": fresh.stale,
         "age_seconds": int(fresh.age.total_seconds()) if fresh.age is not None else None,
         "last_complete_run": _as_values(fresh.last_complete),
         "last_run": _as_values(last),
         "last_run_verdict": last.verdict if last is not None else None,
+        "at_work": _at_work(at_work, settings.lease.duration),
         "accounts_read": {"read": sum(each.complete for each in read.values()), "of": len(read)},
         "accounts": [
             {
@@ -84,8 +88,10 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
             "oldest_opened_at": _time(waiting.oldest_opened_at),
         },
         "pending_unknown": standing.pending_unknown(database),
+        "pending": glance.pending(database),
         "withheld": counts.get("withheld", 0),
         "rejected": counts.get("rejected", 0),
+        "rejected_most": asdict(worst) if worst is not None else None,
         "older": list(beginnings.sentences(beginnings.of_counts(counts))),
         "undelivered": {str(state): n for state, n in outbox.undelivered(database).items()},
         "undelivered_since": _time(outbox.waits_since(database)),
@@ -106,6 +112,14 @@ def _as_values(run: "Run | None") -> dict[str, Any] | None:
     }
 
 
+def _at_work(lease: "Lease | None", duration: timedelta) -> dict[str, Any] | None:
+    """Return who holds the lease now; None where no run is at work."""
+    if lease is None:
+        return None
+    heard_at = lease.expires_at - duration  # Each renewal gives it this long from then on.
+    return {"holder": lease.holder, "heard_at": _time(heard_at), "until": _time(lease.expires_at)}
+
+
 def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
     """Return the status in lines for people."""
     last, complete = found["last_run"], found["last_complete_run"]
@@ -115,12 +129,16 @@ def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
     ]
     if last != complete:
         lines.append(("last run", _run(last)))
+    if found["at_work"] is not None:
+        lines.append(("at work now", _worker(found["at_work"])))
+    if found["rejected"]:
+        lines.append(("rejected rows", _rejected(found)))
     lines += [
         *_column("accounts", _accounts(found)),
         *_column("not judged", _not_judged(found)),
         *_column("open cases", _cases(found["open_cases"])),
         ("money at risk", _money(found["open_cases"]["at_risk"])),
-        ("unknown intents", f"{found['pending_unknown']:,}" if found["pending_unknown"] else "none"),
+        ("unknown intents", _unknown(found["pending_unknown"], found["pending"])),
         ("notices", _notices(found)),
     ]
     width = max(len(name) for name, _ in lines) + 2
@@ -137,6 +155,8 @@ def _freshness(found: Mapping[str, Any], *, colour: bool) -> str:
     if found["age_seconds"] is None:
         return "no run yet: recon run"
     age = duration(timedelta(seconds=found["age_seconds"]))
+    if not found["stale"] and found["rejected"]:
+        return f"{_painted('rows rejected', typer.colors.YELLOW, colour=colour)}, {age} old"
     if not found["stale"]:
         return f"{_painted('ok', typer.colors.GREEN, colour=colour)}, {age} old"
     stale = _painted("STALE", typer.colors.RED, colour=colour)
@@ -151,6 +171,29 @@ def _run(run: Mapping[str, Any]) -> str:
     said = f"{run['id']}, as of {_minute(run['as_of'])}, {_verdict(run['verdict'])}"
     took = timedelta(seconds=run["seconds"])
     return f"{said}; it took {duration(took)}" if took >= _LONG else said
+
+
+def _worker(at_work: Mapping[str, Any]) -> str:
+    """Return who is at it, since when at least, and until when it may be without another word."""
+    heard_at, until = (datetime.fromisoformat(at_work[name]) for name in ("heard_at", "until"))
+    told = f"{at_work['holder']}: heard of at {phrases.clock(heard_at)}, has the lease until "
+    return harmless(told + phrases.clock(until))
+
+
+def _rejected(found: Mapping[str, Any]) -> str:
+    """Return how many rows cannot be judged, and why most of them."""
+    told, worst = f"{found['rejected']:,}, and what they touch is not judged", found["rejected_most"]
+    if worst is not None:
+        told += f"; {worst['rows']:,} of {worst['source']}: {worst['reason']}"
+    return harmless(f"{told}; recon run --format json lists them")
+
+
+def _unknown(unknown: int, pending: int) -> str:
+    """Return how many intents have no known outcome, so that the cases of that kind can be told from them."""
+    told = f"{unknown:,}" if unknown else "none"
+    if pending:
+        told += f", and {pending:,} pending: a case of an unknown outcome (stuck) may be of either"
+    return told
 
 
 def _verdict(verdict: str | None) -> str:
@@ -187,11 +230,7 @@ def _read(account: Mapping[str, Any]) -> str:
 def _not_judged(found: Mapping[str, Any]) -> list[str]:
     """Return what the last run could not judge, and what is older than all it judges; often nothing."""
     told = list(found["older"])
-    if found["rejected"]:
-        told.append(
-            f"{several(found['rejected'], 'row')} unreadable: recon run --format json says which and why"
-        )
-    if found["withheld"] and not told:
+    if found["withheld"] and not found["rejected"] and not told:
         told.append(f"{found['withheld']:,} withheld, because not enough was read")
     return told
 

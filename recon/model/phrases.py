@@ -27,6 +27,11 @@ def minute(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def clock(at: datetime) -> str:
+    """Return a time of today as people read it, to the second: 04:41:04 UTC."""
+    return f"{at.astimezone(UTC):%H:%M:%S} UTC"
+
+
 def iso(at: datetime) -> str:
     """Return a time as programs read it: ISO 8601 with Z; microseconds only where there are some."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -6,13 +6,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
 from recon.cli import status
+from recon.doors import intents
 from recon.doors.store import leases, mirror, outbox, runs
 from recon.doors.store.engines import Database
+from recon.doors.store.rows import reject_row
+from recon.model.records.results import Reject
 from recon.model.records.runs import HOUR, Account, AccountReading
-from recon.model.records.words import AccountId, Verdict
-from tests.builders import PLATFORM
+from recon.model.records.words import AccountId, IntentKey, IntentStatus, Verdict
+from recon.model.tables import rejects
+from tests.builders import PLATFORM, an_intent
 from tests.rules.test_staleness import RUN
 from tests.sandboxes import SLACK_TOKEN, Street
 from tests.town import a_notice
@@ -47,9 +52,9 @@ def test_before_the_first_run_nothing_is_stale() -> None:
     assert done.returncode == 0
     assert (said["stale"], said["last_complete_run"], said["open_cases"]["total"]) == (False, None, 0)
     assert set(said) == {
-        "stale", "age_seconds", "last_complete_run", "last_run", "last_run_verdict", "accounts_read",
-        "accounts", "open_cases", "pending_unknown", "withheld", "rejected", "older", "undelivered",
-        "undelivered_since", "slack",
+        "stale", "age_seconds", "last_complete_run", "last_run", "last_run_verdict", "at_work",
+        "accounts_read", "accounts", "open_cases", "pending_unknown", "pending", "withheld", "rejected",
+        "rejected_most", "older", "undelivered", "undelivered_since", "slack",
     }  # fmt: skip
 
 
@@ -90,6 +95,11 @@ FOUND = {
     | {"id": "r1", "as_of": "2026-03-06T11:00:00Z", "seconds": 9.0, "verdict": "reconciled_with_pending"},
     "last_run": LAST,
     "last_run_verdict": "incomplete",
+    "at_work": {
+        "holder": "vm, process 32265",
+        "heard_at": "2026-03-06T13:01:04Z",
+        "until": "2026-03-06T13:06:04Z",
+    },
     "accounts_read": {"read": 1, "of": 3},
     "accounts": [
         READ,
@@ -105,8 +115,10 @@ FOUND = {
         "oldest_opened_at": "2026-03-06T11:00:00Z",
     },
     "pending_unknown": 4,
+    "pending": 2,
     "withheld": 7,
-    "rejected": 1,
+    "rejected": 3,
+    "rejected_most": {"reason": "created_at is missing", "source": "requests", "rows": 2},
     "older": ["1,204 intents are older than 2026-01-20 and are not judged."],
     "undelivered": {"waiting": 2, "unknown": 0},
     "undelivered_since": "2026-03-06T11:30:00Z",
@@ -119,20 +131,24 @@ def test_the_status_is_said_in_the_words_of_the_desk() -> None:
     read = "2026-03-01 12:00 UTC to 2026-03-06 12:00 UTC"
 
     assert status.as_text(FOUND).splitlines() == [
-        "freshness          ok, 1 h 1 min old",
+        "freshness          rows rejected, 1 h 1 min old",
         f"last complete run  r1, as of 2026-03-06 11:00 UTC, {pending}",
         "last run           r2, as of 2026-03-06 12:00 UTC, incomplete; it took 3 min",
+        "at work now        vm, process 32265: heard of at 13:01:04 UTC, has the lease until 13:06:04 UTC",
+        (
+            "rejected rows      3, and what they touch is not judged; 2 of requests: created_at is missing; "
+            "recon run --format json lists them"
+        ),
         "accounts           1 of 3 accounts read by the last run",
         f"                   the platform, live: {read}",
         f"                   acct_1, live: {read}; the last run did not read it to the end: page 3 broke off",
         "                   acct_2: not yet",
         "not judged         1,204 intents are older than 2026-01-20 and are not judged.",
-        "                   1 row unreadable: recon run --format json says which and why",
         "open cases         3: 1 critical, 2 high; the oldest opened 2026-03-06 11:00 UTC",
         "                     2 refunded twice (duplicate)",
         "                     1 wrong amount (amount mismatch)",
         "money at risk      415,800 JPY, 49.00 USD",
-        "unknown intents    4",
+        "unknown intents    4, and 2 pending: a case of an unknown outcome (stuck) may be of either",
         "notices            2 waiting, the oldest since 2026-03-06 11:30 UTC: recon deliver tries again",
     ]
 
@@ -176,15 +192,19 @@ def test_an_ordinary_day_is_few_lines() -> None:
         "accounts_read": {"read": 1, "of": 1},
         "accounts": [READ],
         "open_cases": nothing,
+        "at_work": None,
         "pending_unknown": 0,
+        "pending": 0,
         "withheld": 0,
         "rejected": 0,
+        "rejected_most": None,
         "older": [],
         "undelivered": {"waiting": 0},
         "undelivered_since": None,
     }
 
-    assert status.as_text(quiet).splitlines()[1:] == [
+    assert status.as_text(quiet).splitlines() == [
+        "freshness          ok, 1 h 1 min old",
         "last complete run  r2, as of 2026-03-06 12:00 UTC, reconciled; it took 3 min",
         "accounts           the platform, live: 2026-03-01 12:00 UTC to 2026-03-06 12:00 UTC",
         "open cases         0",
@@ -205,7 +225,7 @@ def test_what_is_withheld_for_another_reason_is_said_as_well(withheld: int, said
 
 @pytest.mark.parametrize("stale,word", [(True, "STALE"), (False, "ok")])
 def test_a_terminal_shows_the_first_word_in_colour_and_a_pipe_does_not(stale: bool, word: str) -> None:  # noqa: FBT001
-    found = FOUND | {"stale": stale}
+    found = FOUND | {"stale": stale, "rejected": 0}
 
     assert f"\x1b[1m{word}\x1b[0m" in status.as_text(found, colour=True)
     assert "\x1b" not in status.as_text(found)
@@ -229,6 +249,32 @@ def test_the_accounts_of_the_last_run_are_counted_and_named(database: Database) 
         ("acct_1", False, "it broke\x1b[2J off"),
     ]
     assert "it broke\ufffd[2J off" in recon("status").stdout
+
+
+def test_who_is_at_work_and_what_was_rejected_is_read_from_the_database(database: Database) -> None:
+    leases.take(database, HOUR, "a test", now=datetime.now(UTC), duration=timedelta(minutes=5))
+    with database.write() as connection:
+        runs.put(connection, replace(RUN, counts={"rejected": 3}))
+        for row, reason in enumerate(("b is missing", "a is missing", "b is missing")):
+            connection.execute(insert(rejects).values(reject_row(Reject("requests", row, None, reason))))
+        for key, word in (("1", "pending"), ("2", "pending_unknown"), ("3", "pending"), ("4", "done")):
+            intents.put(connection, an_intent(key=IntentKey(key), status=IntentStatus(word)))
+
+    said = json.loads(recon("status", "--format", "json").stdout)
+
+    assert said["at_work"]["holder"] == "a test"
+    assert said["rejected_most"] == {"reason": "b is missing", "source": "requests", "rows": 2}
+    assert (said["pending_unknown"], said["pending"]) == (1, 2)
+
+
+def test_a_lease_that_was_given_back_or_has_lapsed_is_nobodys(database: Database) -> None:
+    now = datetime.now(UTC)
+    lease = leases.take(database, HOUR, "a test", now=now, duration=timedelta(minutes=5))
+
+    assert leases.held(database, HOUR, now=now) == lease
+    assert leases.held(database, HOUR, now=lease.expires_at) is None
+    leases.release(database, lease)
+    assert leases.held(database, HOUR, now=now) is None
 
 
 def test_an_error_says_nothing_that_a_terminal_would_obey(monkeypatch: pytest.MonkeyPatch) -> None:

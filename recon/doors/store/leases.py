@@ -63,6 +63,15 @@ def release(database: Database, lease: Lease) -> None:
         connection.execute(_own(lease).values(expires_at=EPOCH))
 
 
+def held(database: Database, name: str, *, now: datetime) -> Lease | None:
+    """Return the lease that somebody holds; None where it is free, or has lapsed."""
+    with database.read() as connection:
+        row = connection.execute(
+            select(leases).where(leases.c.name == name, leases.c.expires_at > now)
+        ).one_or_none()
+    return None if row is None else Lease(row.name, row.holder, int(row.fence), row.expires_at)
+
+
 def newest(database: Database, name: str) -> int:
     """Return the greatest fence ever given out under this name, 0 before the first."""
     with database.read() as connection:
