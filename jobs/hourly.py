@@ -22,7 +22,9 @@ from recon.doors.slack.posts import Slack
 from recon.doors.store import keeping
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
+from recon.model import phrases
 from recon.model.errors import ReconError
+from recon.model.records.progress import Pulling, Waiting
 from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading
 from recon.model.settings import Settings
@@ -88,6 +90,14 @@ def _delivered(database: Database, settings: Settings) -> int:
     return exits.OK if report.complete else exits.UNDELIVERED
 
 
+def _tell(said: Pulling | Waiting) -> None:
+    """Log how far the reading is, or for whom the hour waits."""
+    if isinstance(said, Waiting):
+        log.info("wait", said=str(said), holder=said.holder, until=phrases.iso(said.until))
+    else:
+        log.info("pull", said=str(said), **asdict(said))
+
+
 def _run(database: Database, settings: Settings, steps: Steps, wait: timedelta) -> tuple[int, bool]:
     """Pass over the books; return the exit code, and whether every account was read completely."""
     try:
@@ -98,7 +108,7 @@ def _run(database: Database, settings: Settings, steps: Steps, wait: timedelta) 
             clock=_now,
             entering=steps,
             wait=wait,
-            progress=Counters(lambda said: log.info("pull", said=str(said), **asdict(said))),
+            progress=Counters(_tell),
         )
     except ReconError as error:  # What waits to be said is said all the same.
         code = exits.of(error)

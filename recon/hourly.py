@@ -18,7 +18,7 @@ from recon.doors.stripe.provider import Provider
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
-from recon.model.records.progress import Pulling
+from recon.model.records.progress import Pulling, Waiting
 from recon.model.records.results import Healable, Policy, Result
 from recon.model.records.runs import HOUR, Account, Backfill, Lease, Older, ReadBack, Run
 from recon.model.records.words import AccountId, RunId, Verdict
@@ -29,7 +29,7 @@ from recon.pulling import Pull
 from recon.rules import beginnings, linking, ownership, reports, windows
 from recon.rules.mismatches import finding
 
-Progress = Callable[[str | Pulling], None]
+Progress = Callable[[str | Pulling | Waiting], None]
 Entering = Callable[[str, Lease], None]
 Since = Mapping[AccountId, datetime]
 
@@ -100,8 +100,8 @@ def run(
     """
     owners = ownership.parse(settings.owners)
     _check_mode(mirror.accounts(database), provider)
-    duration = settings.lease.duration
-    with keeping.kept(database, HOUR, duration=duration, clock=clock, wait=wait) as keeper:
+    duration, say = settings.lease.duration, progress or _silent
+    with keeping.kept(database, HOUR, duration=duration, clock=clock, wait=wait, tell=say) as keeper:
         hour = _Hour(
             database,
             provider,
@@ -109,7 +109,7 @@ def run(
             owners,
             keeper,
             clock,
-            progress or _silent,
+            say,
             entering or _silent,
             dry=dry_run,
             back=back,

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from recon.model.characters import harmless
-from recon.model.records.progress import Pulling
+from recon.model.records.progress import Pulling, Waiting
 
-Said = str | Pulling
+Said = str | Pulling | Waiting
 PAGES_A_LINE = 200  # Ten seconds at 20 requests a second: a first reading of a year is some hundred lines.
 SECONDS_A_LINE = 30.0  # A provider that answers slowly: whoever looks into the log sees that it goes on.
 
 
 class Counters:
-    """Tells of a reading every so many pages or seconds, and of nothing that is over sooner."""
+    """Tells of a reading every so many pages or seconds, of nothing that is over sooner, and of a wait."""
 
     def __init__(
-        self, tell: Callable[[Pulling], None], *, clock: Callable[[], float] = time.monotonic
+        self, tell: Callable[[Pulling | Waiting], None], *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._tell = tell
         self._clock = clock
@@ -30,6 +30,9 @@ class Counters:
     def __call__(self, said: Said) -> None:
         """Hear what a run does."""
         if isinstance(said, str):
+            return
+        if isinstance(said, Waiting):
+            self._tell(said)
             return
         now = self._clock()
         if said.number != self._account:
@@ -46,7 +49,11 @@ def shown() -> Iterator[Callable[[Said], None]]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield Counters(lambda said: console.print(f"recon: {said}", markup=False, highlight=False))
+
+        def line(said: Pulling | Waiting) -> None:
+            console.print(f"recon: {harmless(str(said))}", markup=False, highlight=False, soft_wrap=True)
+
+        yield Counters(line)
         return
     from rich import progress
 

@@ -148,6 +148,18 @@ def test_a_held_lease_exits_75_in_one_sentence(town: Town, environ: dict[str, st
     assert "another run" in done.stderr
 
 
+def test_whom_a_run_waits_for_is_said_before_it_gives_up(town: Town, environ: dict[str, str]) -> None:
+    now = datetime.now(UTC)
+    held = leases.take(town.database, HOUR, "vm, process 7", now=now, duration=timedelta(hours=1))
+    done = recon(environ, "run", "--wait", "1")
+
+    waiting, gave_up = done.stderr.splitlines()
+    assert done.returncode == 75
+    until = f"{held.expires_at:%H:%M:%S} UTC"
+    assert waiting == f"recon: Waiting for vm, process 7, which holds the lease until {until}."
+    assert "held by vm, process 7" in gave_up
+
+
 @pytest.mark.parametrize(
     "changes, told",
     [

@@ -14,10 +14,12 @@ from datetime import datetime, timedelta
 from recon.doors.store import leases
 from recon.doors.store.engines import Database
 from recon.model.errors import LeaseHeld
+from recon.model.records.progress import Waiting
 from recon.model.records.runs import Lease
 
 Clock = Callable[[], datetime]
 Sleep = Callable[[float], None]
+Tell = Callable[[Waiting], None]
 
 AT_ONCE = timedelta(0)  # Not to wait at all.
 _LOOKS_EVERY = timedelta(seconds=1)  # A run takes seconds to minutes, and a look is one small statement.
@@ -53,16 +55,18 @@ def kept(
     clock: Clock,
     wait: timedelta = AT_ONCE,
     sleep: Sleep = time.sleep,
+    tell: Tell | None = None,
 ) -> Iterator[Keeper]:
     """Take the lease, and give it back unless another has it by then.
 
     wait: how long to look for it again while somebody holds it. What counts is what was slept, not the clock,
-    which may jump.
+    which may jump. tell: told once for whom it waits, as soon as it does.
 
     Raises:
         LeaseHeld: Somebody holds it still. Nothing was written.
     """
-    lease = _taken(database, name, duration=duration, clock=clock, wait=wait, sleep=sleep)
+    waiting = _Waiter(database, name, clock, sleep, tell)
+    lease = waiting.taken(duration=duration, wait=wait)
     keeper = Keeper(database, lease, duration, clock)
     try:
         yield keeper
@@ -70,16 +74,34 @@ def kept(
         leases.release(database, keeper.lease)
 
 
-def _taken(
-    database: Database, name: str, *, duration: timedelta, clock: Clock, wait: timedelta, sleep: Sleep
-) -> Lease:
-    holder = f"{platform.node()}, process {os.getpid()}"
-    while True:
-        try:
-            return leases.take(database, name, holder, now=clock(), duration=duration)
-        except LeaseHeld:  # Another run is at it.
-            if wait <= AT_ONCE:
-                raise
-        pause = min(wait, _LOOKS_EVERY)
-        sleep(pause.total_seconds())
-        wait -= pause
+@dataclass(slots=True)
+class _Waiter:
+    """Waits for the lease, and says once for whom. tell: None where nobody listens, or has heard it."""
+
+    database: Database
+    name: str
+    clock: Clock
+    sleep: Sleep
+    tell: Tell | None
+
+    def taken(self, *, duration: timedelta, wait: timedelta) -> Lease:
+        """Return the lease as soon as it is free."""
+        holder = f"{platform.node()}, process {os.getpid()}"
+        while True:
+            try:
+                return leases.take(self.database, self.name, holder, now=self.clock(), duration=duration)
+            except LeaseHeld:  # Another run is at it.
+                if wait <= AT_ONCE:
+                    raise
+            self._say()
+            pause = min(wait, _LOOKS_EVERY)
+            self.sleep(pause.total_seconds())
+            wait -= pause
+
+    def _say(self) -> None:
+        if self.tell is None:
+            return
+        held = leases.held(self.database, self.name, now=self.clock())
+        if held is not None:  # It may have been given back between the two looks.
+            self.tell(Waiting(held.holder, held.expires_at))
+            self.tell = None

@@ -1,9 +1,25 @@
 """How far a run is, for whoever watches it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from recon.model import phrases
 from recon.model.records.words import AccountId
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Another has the lease, and is waited for.
+
+    until: when its lease lapses if it says nothing more; it may be given back sooner, or renewed.
+    """
+
+    holder: str
+    until: datetime
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        return f"Waiting for {self.holder}, which holds the lease until {phrases.clock(self.until)}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import pytest
 from recon.doors.store import keeping, leases
 from recon.doors.store.engines import Database
 from recon.model.errors import LeaseHeld
+from recon.model.records.progress import Waiting
 from tests.builders import NOON
 
 DURATION = timedelta(minutes=5)
@@ -30,6 +31,40 @@ def test_a_held_lease_is_waited_for_as_long_as_was_said(
         pass
 
     assert sleeps == slept
+
+
+def test_whom_it_waits_for_is_said_once(database: Database) -> None:
+    leases.take(database, "hour", "vm, process 32265", now=NOON, duration=DURATION)
+    told: list[Waiting] = []
+    with (
+        pytest.raises(LeaseHeld),
+        keeping.kept(
+            database,
+            "hour",
+            duration=DURATION,
+            clock=lambda: NOON,
+            wait=timedelta(seconds=3),
+            sleep=lambda _: None,
+            tell=told.append,
+        ),
+    ):
+        pass
+
+    assert [str(each) for each in told] == [
+        "Waiting for vm, process 32265, which holds the lease until 12:05:00 UTC."
+    ]
+
+
+def test_who_does_not_wait_is_told_by_the_error_alone(database: Database) -> None:
+    leases.take(database, "hour", "another", now=NOON, duration=DURATION)
+    told: list[Waiting] = []
+    with (
+        pytest.raises(LeaseHeld),
+        keeping.kept(database, "hour", duration=DURATION, clock=lambda: NOON, tell=told.append),
+    ):
+        pass
+
+    assert told == []
 
 
 def test_a_lease_that_is_given_back_meanwhile_is_taken(database: Database) -> None:
