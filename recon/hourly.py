@@ -41,7 +41,8 @@ class RunReport:
     result: of what was read, and what else is in flight. changes: the cases that moved, as they were saved.
     heals: the intents that were finished; not_healed: those that no longer fitted. older: what is withheld
     because it is older than what is judged, as the last full run counted it, or more. said: what this run
-    decided about that, in sentences. back: the older window that it was asked to read, by account. untold:
+    decided about that, in sentences. copied: somebody else's table that the intents were copied from; None
+    where they are recon's own. back: the older window that it was asked to read, by account. untold:
     how many cases it opened about it without telling. dry: nothing was written but the mirror, and the copy
     of somebody else's intents table where there is one.
     """
@@ -57,6 +58,7 @@ class RunReport:
     back: tuple[ReadBack, ...] = ()
     untold: int = 0
     dry: bool = False
+    copied: str | None = None
 
     @property
     def complete(self) -> bool:
@@ -100,6 +102,7 @@ def run(
     """
     owners = ownership.parse(settings.owners)
     _check_mode(mirror.accounts(database), provider)
+    foreign.check(database, settings.intents)  # A first pull takes long, and would be for nothing.
     duration, say = settings.lease.duration, progress or _silent
     with keeping.kept(database, HOUR, duration=duration, clock=clock, wait=wait, tell=say) as keeper:
         hour = _Hour(
@@ -184,6 +187,7 @@ class _Hour:
             back=back,
             untold=settled.untold,
             dry=self.dry,
+            copied=self.settings.intents.table if self.settings.intents else None,
         )
 
     def _pull(self, last: Run | None) -> tuple[tuple[Pulled, ...], tuple[ReadBack, ...], datetime]:

@@ -78,7 +78,8 @@ def _verdict(report: "RunReport") -> Iterator[Line]:
     head = f"{wording.plain(run.verdict)} as of {run.as_of:%Y-%m-%d %H:%M:%S} UTC{said}"
     yield Line(head, _STYLES.get(run.verdict, "bold green"), indent=0)
     if report.dry:
-        yield Line("Dry run: nothing was written but the mirror.", "bold")
+        copy = f" and the copy of {report.copied}" if report.copied is not None else ""
+        yield Line(f"Dry run: nothing was written but the mirror{copy}.", "bold")
     whole = sum(each.complete for each in run.accounts)
     refunds = sum(each.refunds for each in run.accounts)
     changed = sum(each.changed for each in run.accounts)

@@ -125,6 +125,28 @@ def test_rejected_rows_exit_3_and_come_first(town: Town, environ: dict[str, str]
     assert "Put right what was not read" not in done.stdout
 
 
+def test_a_dry_run_says_that_it_copied_your_table(
+    town: Town, environ: dict[str, str], tmp_path: Path
+) -> None:
+    map_odd_rows(town, tmp_path)
+    told = recon(environ, "run", "--dry-run").stdout.splitlines()
+
+    assert "  Dry run: nothing was written but the mirror and the copy of refund_requests." in told
+
+
+def test_a_mapping_of_no_table_is_found_before_the_provider_is_asked(
+    town: Town, environ: dict[str, str], tmp_path: Path
+) -> None:
+    map_odd_rows(town, tmp_path)
+    with town.database.write() as connection:
+        connection.execute(text("DROP TABLE refund_requests"))
+    done = recon(environ, "run")
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "expected a table or view named 'refund_requests'" in done.stderr
+    assert town.street.requests(path="/v1/refunds") == []
+
+
 def map_odd_rows(town: Town, config: Path) -> None:
     """Let intents be kept in a table of which no row can be judged."""
     (config / "recon.toml").write_text(

@@ -95,6 +95,18 @@ def _forget(database: Database, lease: Lease) -> Copied:
     return Copied(0, gone.rowcount, ())
 
 
+def check(database: Database, mapping: IntentsMapping | None) -> None:
+    """Return if there is such a table with such columns, or no mapping: a run looks before it asks anybody.
+
+    Raises:
+        ConfigurationError: There is no such table or column.
+        DatabaseUnavailable: It cannot be reached now.
+    """
+    if mapping is not None:
+        with _opened(database, mapping) as connection:
+            _check(connection, mapping)
+
+
 def sample(database: Database, mapping: IntentsMapping, *, limit: int) -> Intake:
     """Return the first rows of their table as a copy would read them; nothing is written.
 
