@@ -58,6 +58,10 @@ PURPOSES: Final = {
 }
 # The moves behind "More": needed now and then, and no crowd of buttons beside the others.
 RARE: Final = frozenset({Action.LINKED, Action.UNLINKED, Action.ACCEPTED, Action.SNOOZED, Action.ASSIGNED})
+# What a button of a dialog says that moves no money: elsewhere the amount stands beside the verb.
+PLAIN: Final = {Action.COMMENTED: "Save the comment", Action.ACCEPTED: VERBS[Action.ACCEPTED]}
+# What somebody says of whose a refund is: a case that waits goes on waiting until a run has judged by it.
+CLAIMS: Final = frozenset({Action.ADOPTED, Action.LINKED, Action.UNLINKED})
 MISSING: Final = {
     "code": "Say how it was settled.",
     "until": "Choose a date.",
@@ -113,7 +117,7 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
         reason = st.text_area(
             "Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key=f"reason-{action_id}", value=draft
         )
-        label = f"{VERBS[move]} {amount}" if move is not Action.COMMENTED else "Save the comment"
+        label = PLAIN.get(move, f"{VERBS[move]} {amount}")
         pressed = st.form_submit_button(label, type="primary", icon=ICONS[move])
     if not pressed:
         return
@@ -138,14 +142,19 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
     except ReconError as error:
         panels.trouble(error)
     else:
-        st.session_state["said"] = f"{words.ACTIONS[move]}. Saved with your reason."
+        judged = " The next run judges it." if move in CLAIMS else ""
+        st.session_state["said"] = f"{words.ACTIONS[move]}. Saved with your reason.{judged}"
         st.session_state.pop(f"draft-{view.case.id}", None)
         st.session_state["seen"] = None
         st.rerun()
 
 
 def _standing(desk: Desk, view: CaseView, zone: tzinfo) -> None:
-    case = view.case
+    case, waits = view.case, view.unjudged
+    if waits is not None and case.state not in panels.OVER:
+        sentence = f"{words.ACTIONS[waits.action]} by {waits.actor}, {times.moment(waits.at, zone)}: "
+        sentence += "the next run judges it anew."
+        panels.note("Waits for the next run", sentence, tone="blue", icon=":material/schedule:")
     if case.state is CaseState.RESOLVED and case.resolution:
         st.caption(f"Resolved as: {words.RESOLUTIONS[case.resolution]}.")
     if case.accepted_until is not None:

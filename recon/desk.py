@@ -88,7 +88,8 @@ class CaseView:
     """One case as an operator sees it.
 
     intents, refunds: the rows its mismatch speaks of as they are now, in time order. entries: its whole
-    story, oldest first. moves: what this operator may do to it now; empty for who may only read.
+    story, oldest first. moves: what this operator may do to it now; empty for who may only read. unjudged:
+    an adoption or a link that the next run is the first to judge by; None where there is none.
     """
 
     case: Case
@@ -96,6 +97,7 @@ class CaseView:
     refunds: tuple[Refund, ...]
     entries: tuple[Entry, ...]
     moves: tuple[Action, ...]
+    unjudged: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,10 @@ class Desk:
             return None
         intents, refunds = evidence.rows(self._database, case)
         entries = tuple(stored.entry for stored in book.entries(self._database, case.id))
-        return CaseView(case, intents, refunds, entries, self._moves(case, refunds, operator))
+        last = runs.last_saved(self._database)
+        unjudged = rules.unjudged(entries, last.started_at if last is not None else None)
+        moves = self._moves(case, refunds, operator, waits=unjudged is not None)
+        return CaseView(case, intents, refunds, entries, moves, unjudged)
 
     def owners(self) -> tuple[Owner, ...]:
         """Return whom a case can be assigned to: the owners that owners.toml names, each once, by name."""
@@ -320,11 +325,13 @@ class Desk:
         """Return the operator as the database has them now: a tab may be older than a decision about them."""
         return operators.get(self._database, operator.name) or operator
 
-    def _moves(self, case: Case, refunds: Iterable[Refund], operator: Operator) -> tuple[Action, ...]:
+    def _moves(
+        self, case: Case, refunds: Iterable[Refund], operator: Operator, *, waits: bool
+    ) -> tuple[Action, ...]:
         """Return the moves that the rules would let this operator try now."""
         known = self._known(operator)
         may_act = known.active and known.role in ACTING
-        return rules.offered(case, refunds) if may_act else ()
+        return rules.offered(case, refunds, waits=waits) if may_act else ()
 
 
 def _moved(latest: Entry, now: datetime) -> str:

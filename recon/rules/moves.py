@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from recon.model import changes
 from recon.model.characters import keepable
 from recon.model.phrases import minute
-from recon.model.records.cases import Case, Change, Owner
+from recon.model.records.cases import Case, Change, Entry, Owner
 from recon.model.records.claims import Adoption, Known, Link
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import (
@@ -33,6 +33,7 @@ SNOOZE_LIMIT = timedelta(days=31)  # Whoever needs longer than a month accepts i
 
 _ANY = frozenset(CaseState)
 _UNDECIDED = frozenset({CaseState.OPEN, CaseState.ACKNOWLEDGED})
+_CLAIMS = frozenset({Action.ADOPTED, Action.LINKED, Action.UNLINKED})
 _DECIDED = frozenset({CaseState.RESOLVED, CaseState.ACCEPTED})
 
 # The states that each move is made from, and what is said in any other; in the order of their buttons.
@@ -57,13 +58,26 @@ class Illegal:
     reason: str
 
 
-def offered(case: Case, refunds: Iterable[Refund]) -> tuple[Action, ...]:
+def unjudged(entries: Iterable[Entry], judged_at: datetime | None) -> Entry | None:
+    """Return what a person last said of whose a refund is, while no run has judged by it; else None.
+
+    entries: of one case, oldest first. judged_at: when the latest run that saved began; None
+    before the first.
+    """
+    said = [entry for entry in entries if entry.action in _CLAIMS]
+    if not said or said[-1].action is Action.UNLINKED:  # After that it stands as if nothing had been said.
+        return None
+    return said[-1] if judged_at is None or judged_at < said[-1].at else None
+
+
+def offered(case: Case, refunds: Iterable[Refund], *, waits: bool = False) -> tuple[Action, ...]:
     """Return the moves that a person may try on this case.
 
-    refunds: those of the case as they are now; only a link that somebody made can be taken back.
+    refunds: those of the case as they are now; only a link that somebody made can be taken back. waits:
+    somebody has said whose its refund is, and the next run judges by it: there is nothing to adopt.
     """
     found = [action for action, (states, _) in FROM.items() if case.state in states]
-    if not case.subject.startswith("refund:") and Action.ADOPTED in found:
+    if (waits or not case.subject.startswith("refund:")) and Action.ADOPTED in found:
         found.remove(Action.ADOPTED)
     if not any(refund.operator_key for refund in refunds):
         found.remove(Action.UNLINKED)

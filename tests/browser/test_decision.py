@@ -52,7 +52,9 @@ def test_a_refund_nobody_asked_for_is_adopted(desk: Desk, tab: Tab) -> None:
     decide(page, "Adopt the refund", "The shop asked for it by phone.")
     confirm(page, "Adopt the refund")
 
-    expect(page.get_by_text("Refund adopted. Saved with your reason.")).to_be_visible()
+    expect(
+        page.get_by_text("Refund adopted. Saved with your reason. The next run judges it.")
+    ).to_be_visible()
     named = case.subject.removeprefix("refund:")
     assert told(desk, case) == (
         Action.ADOPTED,

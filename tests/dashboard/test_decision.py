@@ -184,7 +184,30 @@ def test_adopting_makes_the_refund_an_intent(
     with database.read() as connection:
         keys = connection.scalars(select(columns.key).where(columns.refund_id == refund_id)).all()
     assert keys == [f"adopted:{refund_id}"]
-    assert page.session_state["said"] == "Refund adopted. Saved with your reason."
+    assert page.session_state["said"] == "Refund adopted. Saved with your reason. The next run judges it."
+
+
+@pytest.mark.parametrize("move, deed", [(Action.ADOPTED, "adopted"), (Action.LINKED, "linked")])
+def test_what_was_said_of_a_refund_waits_for_the_next_run_and_is_not_asked_again(
+    database: Database, found: tuple[Case, ...], visit: Visit, move: Action, deed: str
+) -> None:
+    case, other = of_kind(found, Kind.ORPHAN), of_kind(found, Kind.MISSING)
+    key = other.subject.removeprefix("intent:")
+    fill: Filled = (lambda page: page.text_input(key="link").set_value(key)) if deed == "linked" else nothing
+    decide(case, move, fill)
+    page = visit("case", case=case.id)
+
+    assert f"Refund {deed} by local operator, " in words(page)
+    assert "the next run judges it anew." in words(page)
+    assert "Adopt the refund" not in [each.label for each in page.button]
+
+
+def test_the_button_that_accepts_names_no_amount(found: tuple[Case, ...], visit: Visit) -> None:
+    page = AppTest.from_function(asking, default_timeout=SECONDS)
+    page.query_params.update({"case": found[0].id, "move": str(Action.ACCEPTED)})
+    page.run()
+
+    assert [each.label for each in page.button] == ["Accept until a date"]
 
 
 def link_of(database: Database, case: Case) -> str | None:

@@ -122,6 +122,31 @@ def test_what_is_offered_is_what_is_allowed(state: CaseState) -> None:
     assert set(moves.offered(standing(state), [replace(STRAY, operator_key=KEY)])) == allowed
     assert set(moves.offered(standing(state), [STRAY])) == allowed - {Action.UNLINKED}
     assert set(moves.offered(a_case(state=state), [])) == allowed - {Action.UNLINKED, Action.ADOPTED}
+    waiting = moves.offered(standing(state), [STRAY], waits=True)
+    assert set(waiting) == allowed - {Action.UNLINKED, Action.ADOPTED}
+
+
+@pytest.mark.parametrize(
+    "actions, judged_minutes, waits",
+    [
+        ((), None, None),
+        ((Action.ADOPTED,), None, Action.ADOPTED),
+        ((Action.ADOPTED,), -1, Action.ADOPTED),
+        ((Action.ADOPTED,), 0, None),  # A run that began then has read it.
+        ((Action.LINKED, Action.COMMENTED), -1, Action.LINKED),
+        ((Action.LINKED, Action.UNLINKED), -1, None),
+        ((Action.ADOPTED, Action.LINKED), -1, Action.LINKED),
+        ((Action.RESOLVED,), -1, None),
+    ],
+)
+def test_what_a_person_said_waits_until_a_run_has_judged_by_it(
+    actions: tuple[Action, ...], judged_minutes: int | None, waits: Action | None
+) -> None:
+    entry = done(moves.comment(standing(CaseState.OPEN), **BY)).entry
+    judged_at = None if judged_minutes is None else entry.at + timedelta(minutes=judged_minutes)
+    found = moves.unjudged([replace(entry, action=action) for action in actions], judged_at)
+
+    assert (found and found.action) == waits
 
 
 @pytest.mark.parametrize("action", MOVES)
