@@ -58,7 +58,7 @@ PURPOSES: Final = {
 }
 # The moves behind "More": needed now and then, and no crowd of buttons beside the others.
 RARE: Final = frozenset({Action.LINKED, Action.UNLINKED, Action.ACCEPTED, Action.SNOOZED, Action.ASSIGNED})
-# What a button of a dialog says that moves no money: elsewhere the amount stands beside the verb.
+# What these buttons say in full: beside a comment or a date the amount would read as if it were sent.
 PLAIN: Final = {Action.COMMENTED: "Save the comment", Action.ACCEPTED: VERBS[Action.ACCEPTED]}
 # What somebody says of whose a refund is: a case that waits goes on waiting until a run has judged by it.
 CLAIMS: Final = frozenset({Action.ADOPTED, Action.LINKED, Action.UNLINKED})
