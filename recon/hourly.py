@@ -5,7 +5,7 @@ under the run's fence. Never moves money.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -16,12 +16,12 @@ from recon.doors.store.engines import Database
 from recon.doors.store.keeping import Clock, Keeper
 from recon.doors.stripe.provider import Provider
 from recon.model.errors import ConfigurationError
-from recon.model.records.cases import Change
+from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Notice
 from recon.model.records.progress import Pulling, Waiting
 from recon.model.records.results import Healable, Policy, Result
 from recon.model.records.runs import HOUR, Account, Backfill, Lease, Older, ReadBack, Run
-from recon.model.records.words import AccountId, RunId, Verdict
+from recon.model.records.words import AccountId, CaseId, Kind, RunId, Verdict
 from recon.model.settings import Settings
 from recon.model.tally import Pulled
 from recon.planning import Office, Plan, Quiet
@@ -42,9 +42,9 @@ class RunReport:
     heals: the intents that were finished; not_healed: those that no longer fitted. older: what is withheld
     because it is older than what is judged, as the last full run counted it, or more. said: what this run
     decided about that, in sentences. copied: somebody else's table that the intents were copied from; None
-    where they are recon's own. back: the older window that it was asked to read, by account. untold:
-    how many cases it opened about it without telling. dry: nothing was written but the mirror, and the copy
-    of somebody else's intents table where there is one.
+    where they are recon's own. was: of what kind each case was whose kind is another now. back: the older
+    window that it was asked to read, by account. untold: how many cases it opened about it without telling.
+    dry: nothing was written but the mirror, and the copy of somebody else's intents table where there is one.
     """
 
     run: Run
@@ -59,6 +59,7 @@ class RunReport:
     untold: int = 0
     dry: bool = False
     copied: str | None = None
+    was: Mapping[CaseId, Kind] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -188,6 +189,7 @@ class _Hour:
             untold=settled.untold,
             dry=self.dry,
             copied=self.settings.intents.table if self.settings.intents else None,
+            was=_was(snapshot.cases, settled.changes),
         )
 
     def _pull(self, last: Run | None) -> tuple[tuple[Pulled, ...], tuple[ReadBack, ...], datetime]:
@@ -319,6 +321,16 @@ class _Hour:
         if snapshot.full or last is None:
             return found
         return beginnings.kept(found, beginnings.of_counts(last.counts))
+
+
+def _was(before: Iterable[Case], changes: Iterable[Change]) -> dict[CaseId, Kind]:
+    """Return the kind that each case had which is of another now."""
+    kinds = {change.case.id: change.case.mismatch.kind for change in changes}
+    return {
+        case.id: case.mismatch.kind
+        for case in before
+        if case.mismatch.kind is not kinds.get(case.id, case.mismatch.kind)
+    }
 
 
 def _standing(pulled: Iterable[Pulled], older: Iterable[Older], last: Run | None) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from recon.model.records.cases import Change
 from recon.model.records.notices import Notice
 from recon.model.records.results import Healable
 from recon.model.records.runs import AccountReading, Backfill, ReadBack
+from recon.model.records.words import CaseId, Kind
 
 if TYPE_CHECKING:
     from recon.hourly import RunReport
@@ -132,7 +134,7 @@ def as_json(report: "RunReport") -> dict[str, object]:
         "read_back": [_back(each) for each in report.back],
         "older": beginnings.as_counts(report.older),
         "said": list(report.said),
-        "changes": [_change(change) for change in report.changes],
+        "changes": [_change(change, report.was) for change in report.changes],
         "heals": [_heal(heal) for heal in report.heals],
         "not_healed": [_heal(heal) for heal in report.not_healed],
         "notices": [_notice(notice) for notice in report.notices],
@@ -163,13 +165,15 @@ def _back(back: ReadBack) -> dict[str, object]:
     }
 
 
-def _change(change: Change) -> dict[str, object]:
+def _change(change: Change, was: Mapping[CaseId, Kind]) -> dict[str, object]:
     case = change.case
+    before = was.get(case.id)
     return {
         "case": case.id,
         "action": str(change.entry.action),
         "state": str(case.state),
         "kind": str(case.mismatch.kind),
+        "was": str(before) if before is not None else None,
         "account": case.account,
         "subject": case.subject,
         "amount_at_risk": case.mismatch.at_risk.amount_minor,

@@ -4,7 +4,7 @@ On a terminal lines are folded to its width; in a file or a pipe each thing stay
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING
@@ -13,13 +13,15 @@ from recon.model import money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.phrases import minute, of_account, several
 from recon.model.records.cases import Case, Change
-from recon.model.records.results import Money
+from recon.model.records.results import Money, Reject
 from recon.model.records.runs import ReadBack
 from recon.model.records.words import Action, Kind, Verdict
 
 if TYPE_CHECKING:
     from recon.hourly import RunReport
 
+REASONS = 5  # Why rows were rejected, the commonest first; a wrong mapping is one reason for all of them.
+NAMED = 3  # Rows of each reason: enough to look one up.
 SHOWN = 20  # Changes, heals and notices that a table shows of each; JSON has them all.
 _STYLES = {Verdict.INCOMPLETE: "bold yellow", Verdict.BREAKS: "bold red"}
 _VERBS = {"root": "new", "edit": "edited"}  # What a message is in its channel.
@@ -67,9 +69,21 @@ def _rejected(report: "RunReport") -> Iterator[Line]:
     rejected = report.result.rejected
     if rejected:
         yield Line(f"Rejected rows: {len(rejected)}; what they touch was not judged", "bold yellow", indent=0)
-    for reject in rejected[:SHOWN]:
-        yield Line(f"{reject.source} row {reject.row} ({reject.id or 'no id'}): {reject.reason}", "yellow")
-    yield from _more(len(rejected))
+    by_reason: dict[tuple[str, str], list[Reject]] = defaultdict(list)
+    for reject in rejected:
+        by_reason[reject.source, reject.reason].append(reject)
+    worst = sorted(by_reason.items(), key=lambda pair: -len(pair[1]))  # Of several as many, the first read.
+    for (source, reason), rows in worst[:REASONS]:
+        yield Line(f"{several(len(rows), 'row')} of {source} ({_first(rows)}): {reason}", "yellow")
+    if len(worst) > REASONS:
+        others = sum(len(rows) for _, rows in worst[REASONS:])
+        yield Line(f"and {others:,} more for other reasons; --format json lists every row")
+
+
+def _first(rows: Sequence[Reject]) -> str:
+    """Return the keys of the first rows, or their numbers where a row has no key."""
+    named = [each.id or f"row {each.row}" for each in rows[:NAMED]]
+    return ", ".join(named) + (f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else "")
 
 
 def _verdict(report: "RunReport") -> Iterator[Line]:
@@ -135,7 +149,7 @@ def _changes(report: "RunReport") -> Iterator[Line]:
     yield from _heading(f"Cases: {told or 'nothing changed'}")
     groups: dict[str, list[Change]] = defaultdict(list)
     for change in report.changes[:SHOWN]:
-        groups[_group(change)].append(change)
+        groups[_group(change, report.was.get(change.case.id))].append(change)
     for group, changes in groups.items():
         yield Line(group, "bold")
         for change in changes:
@@ -144,13 +158,17 @@ def _changes(report: "RunReport") -> Iterator[Line]:
     yield from _more(len(report.changes))
 
 
-def _group(change: Change) -> str:
-    """Return what the change has in common with others: what was done, the kind, and whose it is."""
+def _group(change: Change, was: Kind | None) -> str:
+    """Return what the change has in common with others: what was done, the kind, and whose it is.
+
+    was: the kind before, where it was another.
+    """
     case = change.case
+    before = f" (was: {wording.plain(was)})" if was is not None else ""
     owner = f"owner {case.owner.name}" if case.owner else "nobody's"
     return ", ".join(
         (
-            f"{wording.ACTIONS[change.entry.action]}: {wording.named(case.mismatch.kind)}",
+            f"{wording.ACTIONS[change.entry.action]}: {wording.named(case.mismatch.kind)}{before}",
             case.severity,
             owner,
         )
