@@ -1,11 +1,12 @@
 """What a setting's value may be: each reader takes one value as TOML gives it and returns it as we keep it.
 
-A reader that cannot take a value raises ValueError with what it would have taken, to end "must be".
+A reader that cannot take a value raises ValueError with what it would have taken, to end "must be"; of a
+section that has a word too many it raises Unknown, which names that word alone.
 Never names a key or a file: settings.build does.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from pathlib import PurePath
 
@@ -16,7 +17,12 @@ Reader = Callable[[object], object]
 
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _LONGEST_SECONDS = 3650 * 86400  # Ten years: beyond it somebody has mistaken the unit.
+_NAMED = 3  # Words too many that an error names: whoever puts three right has seen what is wrong.
 _TEXT_LIMIT = 500  # Characters of any one value; a name, an address and a path all fit.
+
+
+class Unknown(ValueError):
+    """A section has words that it may not have; the text stands behind its name, and says which it may have."""
 
 
 def number(low: float, high: float, what: str = "a number") -> Reader:
@@ -159,7 +165,7 @@ def table_name(value: object) -> str:
 def columns(value: object) -> Mapping[str, str]:
     """Return our column names to theirs."""
     pairs = _pairs(value, "a section that names their column for each of ours")
-    _only(pairs, _COLUMNS, "a section whose keys are among")
+    _only(pairs, _COLUMNS, "key")
     if all(pairs.values()):
         return pairs
     raise ValueError("a section that names their column for each of ours, none of them empty")
@@ -168,7 +174,7 @@ def columns(value: object) -> Mapping[str, str]:
 def constants(value: object) -> Mapping[str, str]:
     """Return our column names to the one text that stands in every row."""
     pairs = _pairs(value, "a section of texts, one for each column that is the same in every row")
-    _only(pairs, _COLUMNS, "a section whose keys are among")
+    _only(pairs, _COLUMNS, "key")
     return pairs
 
 
@@ -176,7 +182,7 @@ def statuses(value: object) -> Mapping[str, str]:
     """Return their status words to ours."""
     pairs = _pairs(value, "a section that gives our word for each of their status words")
     words = tuple(str(word) for word in IntentStatus)
-    _only(pairs.values(), words, "a section whose values are among")
+    _only(pairs.values(), words, "value")
     return pairs
 
 
@@ -186,8 +192,8 @@ def _pairs(value: object, expected: str) -> dict[str, str]:
     raise ValueError(expected)
 
 
-def _only(found: object, allowed: tuple[str, ...], expected: str) -> None:
-    assert hasattr(found, "__iter__")
+def _only(found: Iterable[str], allowed: tuple[str, ...], what: str) -> None:
     strange = sorted(set(found) - set(allowed))
     if strange:
-        raise ValueError(f"{expected} {', '.join(allowed)} (not {strange[0]})")
+        named = ", ".join(f"{each:.40}" for each in strange[:_NAMED])
+        raise Unknown(f"has no {what} {named}; its {what}s are among {', '.join(allowed)}")

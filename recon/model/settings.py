@@ -201,6 +201,8 @@ def _told(section: str, content: Mapping[str, object], source: str) -> dict[str,
         target, read = keys[name]
         try:
             told[target] = read(value)
+        except readers.Unknown as unknown:  # A section of somebody's own words has one that means nothing.
+            raise ConfigurationError(f"{source}: {section}.{name} {unknown}.") from None
         except ValueError as unfit:  # A reader's own way to say what it would have taken.
             found = f"the text {value!r}" if isinstance(value, str) else f"{value!r}"
             raise ConfigurationError(

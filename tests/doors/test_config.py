@@ -191,10 +191,13 @@ NEEDED = 'key = "k"\namount_minor = "a"\ncurrency = "c"\nstatus = "s"\ncreated_a
         ("[intents]\n[intents.columns]\n" + NEEDED, "intents.table is missing"),
         ("[intents]\ntable = 't; drop'\n", "intents.table must be the name of a table"),
         ("[intents]\ntable = 't'\n[intents.columns]\nkey = 'k'\n", "which of t's columns holds amount_minor"),
-        ("[intents]\ntable = 't'\n[intents.columns]\nkeys = 'k'\n", "(not keys)"),
+        (
+            "[intents]\ntable = 't'\n[intents.columns]\n" + NEEDED + "created = 'c'\n",
+            "intents.columns has no key created; its keys are among key, account, ",
+        ),
         (
             "[intents]\ntable = 't'\n[intents.statuses]\nok = 'fine'\n",
-            "intents.statuses must be a section whose val",
+            "intents.statuses has no value fine; its values are among pending, done, pending_unknown, ",
         ),
         (
             "[intents]\ntable='t'\n[intents.columns]\n" + NEEDED + "[intents.constants]\ncurrency='usd'",
@@ -210,6 +213,7 @@ def test_what_does_not_fit_is_named_with_the_file(write: Callable[[str], Path], 
 
     assert said in message
     assert str(file) in message
+    assert "{" not in message  # Not half a section.
 
 
 @pytest.mark.parametrize(
