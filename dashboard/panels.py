@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard import safe, session, tables, times, words
 from recon.desk import Freshness
+from recon.model import phrases
 from recon.model.errors import ReconError, Wait
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
@@ -119,7 +120,8 @@ def freshness(state: Freshness, zone: tzinfo) -> None:
     st.error(f"**{_warning(state)}** {line}.", icon=":material/error:")
     for reading in state.unread:
         name = reading.account or "the platform's own account"
-        st.text(safe.text(f"{name}: {reading.error or 'not read to its end'}"))
+        why = phrases.why_unread(reading.account, reading.error or "not read to its end")
+        st.text(safe.text(f"{name}: {why}"))
 
 
 def _never(state: Freshness) -> None:

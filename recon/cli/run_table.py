@@ -104,7 +104,8 @@ def _verdict(report: "RunReport") -> Iterator[Line]:
     )
     for each in run.accounts:
         if not each.complete:
-            yield Line(f"Not read to the end: {phrases.account(each.account)}: {each.error}", "yellow")
+            name, why = phrases.account(each.account), phrases.why_unread(each.account, each.error or "")
+            yield Line(f"Not read to the end: {name}: {why}", "yellow")
     judged = "everything" if run.full else "what was touched or due"
     yield Line(
         f"Compared {judged}: {several(counts.intents, 'intent')}, {several(counts.refunds, 'refund')}, "
@@ -130,7 +131,8 @@ def _read_back(back: ReadBack) -> str:
     refunds = f"{several(reading.refunds, 'refund')}, {reading.changed:,} new or different"
     told = f"Read back{of_account(reading.account)}: {window}, {refunds}"
     if not reading.complete:
-        return f"{told}; it broke off: {reading.error}. The same command goes on where it was."
+        why = phrases.why_unread(reading.account, reading.error or "").rstrip(".")
+        return f"{told}; it broke off: {why}. The same command goes on where it was."
     if back.unread:
         return f"{told}; {several(back.unread, 'row')} unreadable, so that it does not count as read."
     if back.joined:

@@ -223,7 +223,8 @@ def _read(account: Mapping[str, Any]) -> str:
     if account["watermark_at"] is not None:
         told = f"{name}{mode}: {_minute(account['covered_from'])} to {_minute(account['watermark_at'])}"
     if account["read"] is False:
-        told += f"; the last run did not read it to the end: {account['error'] or 'no reason was given'}"
+        why = phrases.why_unread(account["account"], account["error"] or "no reason was given")
+        told += f"; the last run did not read it to the end: {why}"
     return harmless(told)
 
 

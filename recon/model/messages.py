@@ -21,7 +21,7 @@ from recon.model.blocks import (
     section,
     sections,
 )
-from recon.model.phrases import duration, minute, several
+from recon.model.phrases import duration, minute, several, why_unread
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner, Message
 from recon.model.records.results import Money, Reject
@@ -143,7 +143,9 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
     """
     failed = [each for each in readings if not each.complete]
     reasons = [
-        f"Account {code(each.account or 'platform')}: {clean(each.error or 'not read')}" for each in failed
+        f"Account {code(each.account or 'platform')}: "
+        f"{clean(why_unread(each.account, each.error or 'not read'))}"
+        for each in failed
     ]
     reasons += [clean(sentence) for sentence in sentences]
     title = f"Not to be trusted: the {manner.mode} run of {minute(manner.as_of)} is incomplete"

@@ -42,6 +42,18 @@ def account(name: AccountId | str) -> str:
     return name or "the platform"
 
 
+def why_unread(name: AccountId | str, error: str) -> str:
+    """Return why an account was not read to its end, to stand behind its name and the words that say so.
+
+    An error of a reading says of whom it is and that it broke off, for whoever sees it alone.
+    """
+    what, broke_off, why = error.partition(" broke off: ")
+    if not broke_off:
+        return error
+    part = what.removesuffix(f" of {account(name)}")
+    return why if part in {f"account {name}", "the platform's own account"} else f"{part}: {why}"
+
+
 def of_account(name: AccountId | str) -> str:
     """Return whose something is, to stand behind it: nothing where it is the platform's own."""
     return f" of {name}" if name else ""

@@ -22,7 +22,7 @@ _TEXT_LIMIT = 500  # Characters of any one value; a name, an address and a path 
 
 
 class Unknown(ValueError):
-    """A section has words that it may not have; the text stands behind its name, and says which it may have."""
+    """A section has a word that it may not have; the text stands behind its name, and says which it may."""
 
 
 def number(low: float, high: float, what: str = "a number") -> Reader:

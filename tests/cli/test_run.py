@@ -97,7 +97,8 @@ def test_an_incomplete_run_exits_3_and_says_what_was_not_read(town: Town, enviro
 
     assert done.returncode == 3
     assert "0 of 1 accounts read" in done.stdout
-    assert "Not read to the end: the platform: page 1" in done.stdout
+    assert "Not read to the end: the platform: page 1 of the refunds: the provider did not" in done.stdout
+    assert "broke off" not in done.stdout
     assert "Put right what was not read, then run again" in done.stdout
     assert "incomplete as of 2026-03-06 17:0" in done.stdout
 

@@ -52,7 +52,7 @@ def test_an_incomplete_run_is_said_in_red_with_what_was_not_read(database: Datab
     page = visit()
 
     assert "Incomplete: the latest run, 10 min ago" in page.error[0].value
-    assert "page 3 of the list broke off" in words(page)
+    assert "page 3 of the list: the provider answered 502" in words(page)
 
 
 def test_before_the_first_run_the_page_says_how_to_start_one(database: Database, visit: Visit) -> None:

@@ -53,3 +53,21 @@ def test_people_get_a_time_in_utc_to_the_minute() -> None:
 def test_the_platforms_own_books_have_no_name_and_are_told_all_the_same() -> None:
     assert (phrases.account(""), phrases.account("acct_1")) == ("the platform", "acct_1")
     assert (phrases.of_account(""), phrases.of_account("acct_1")) == ("", " of acct_1")
+
+
+@pytest.mark.parametrize(
+    "name, error, why",
+    [
+        ("", "the platform's own account broke off: no answer (refused).", "no answer (refused)."),
+        ("acct_1", "account acct_1 broke off: no answer.", "no answer."),
+        ("", "page 3 of the refunds of the platform broke off: 502.", "page 3 of the refunds: 502."),
+        ("acct_1", "page 1 of the refunds of acct_1 broke off: 502.", "page 1 of the refunds: 502."),
+        ("acct_1", "The refunds of acct_1 broke off: too many.", "The refunds: too many."),
+        ("acct_1", "The provider refused with 403.", "The provider refused with 403."),
+        ("acct_1", "page 3 broke off", "page 3 broke off"),
+    ],
+)
+def test_why_an_account_was_not_read_says_its_name_and_that_it_broke_off_no_second_time(
+    name: str, error: str, why: str
+) -> None:
+    assert phrases.why_unread(name, error) == why
