@@ -237,9 +237,12 @@ class Company:
     def mend(
         self, episode: Episode, refund: Refund, status: str, *, told_after: timedelta | None = None
     ) -> None:
-        """Let the bank change its mind; told_after: how late the event shows, which then is of now."""
+        """Let the bank change its mind; told_after: how late the event shows, which then is of now.
+
+        What went out once may fail, and is never on its way again.
+        """
         books, before, moment = self.street.world.provider, refund.status, self.now.timestamp()
-        if before == status or before in {"failed", "canceled"}:
+        if before == status or before in {"failed", "canceled"} or status == "pending":
             return
         episode.moved_at = moment
         if told_after is None:
