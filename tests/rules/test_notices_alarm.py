@@ -64,9 +64,7 @@ def test_rejected_rows_are_one_notice_to_the_operators() -> None:
     said = notices.rejected([a_reject(), a_reject(2, id=None, reason=NASTY)], manner=MANNER)
 
     assert (said.verb, said.target, said.case_ids) == ("root", "#operators", ())
-    first = (
-        "2 rows of refund_requests could not be judged: currency is missing, and 1 other reason; what"
-    )
+    first = "2 rows of refund_requests could not be judged: currency is missing, and 1 other reason; what"
     assert said.message.text.startswith(first)
     assert "`no id`" in blocks_of(said)
     assert "<!channel>" not in blocks_of(said)
