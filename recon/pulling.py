@@ -208,8 +208,8 @@ class Pull:
 
     def _look(self, name: AccountId, window: Window) -> Page | None:
         """Return the one page that holds a whole window; None where slices are worth it."""
-        page = next(self.provider.refunds(name, window.from_at, window.to_at))
-        return page if page.last else None
+        page = next(self.provider.refunds(name, window.from_at, window.to_at), None)
+        return page if page is not None and page.last else None
 
     def _pass_over(self, tally: Tally, done: Sequence[Slice]) -> None:
         """Leave out the hints that slices read earlier have answered: their events were older than these."""
