@@ -64,10 +64,10 @@ def main() -> None:
             environ = _environ(folder, sandbox)
             both = [_built(rows, folder, sandbox, environ) for rows in (asked.short, asked.long)]
             _measure(both, asked.new, asked.runs, sandbox, environ)
+        _say(both, asked.new)
     finally:
         if asked.folder is None:
             shutil.rmtree(folder)
-    _say(both, asked.new)
 
 
 def _environ(folder: Path, sandbox: Sandbox) -> dict[str, str]:
