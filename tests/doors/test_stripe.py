@@ -233,8 +233,9 @@ def test_a_key_that_may_not_see_the_ledger_reads_refunds_without_it() -> None:
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "404 Not Found", "400 Bad Request"])
-def test_a_refusal_is_told_without_the_key(status: str) -> None:
-    refusal = json.dumps({"error": {"type": "x", "code": "some_code", "message": f"No {KEY} here."}})
+@pytest.mark.parametrize("secret", [KEY, "rk_live_canary", "whsec_canary"])
+def test_a_refusal_is_told_without_a_secret(status: str, secret: str) -> None:
+    refusal = json.dumps({"error": {"type": "x", "code": "some_code", "message": f"No {secret} here."}})
     with wire(answers(status, refusal, "Request-Id: req_1")) as served:
         error = error_of(served.url)
 

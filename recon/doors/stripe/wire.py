@@ -23,7 +23,7 @@ from urllib3.response import HTTPResponse
 from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.settings import ProviderSettings
 
-_SECRET = re.compile(r"\b[sr]k_\w+")
+_SECRET = re.compile(r"\b(?:[sr]k|whsec)_\w+")  # Keys, and what signs webhooks.
 # A page of a hundred refunds with all the metadata they may have is a fifth of it.
 LARGEST_BYTES = 32 * 1024 * 1024
 
