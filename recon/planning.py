@@ -17,7 +17,7 @@ from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Healable, Result
 from recon.model.records.runs import Lease, Run
-from recon.model.records.words import AccountId, Action, CaseId, Subject, Verdict
+from recon.model.records.words import AccountId, Action, CaseId, RunId, Subject, Verdict
 from recon.model.settings import Settings
 from recon.rules import cases, notices, ownership
 from recon.rules.cases import Judged, RunStamp
@@ -27,6 +27,8 @@ Name = tuple[str, str]
 
 _REPLANS = 3  # A case that people move this often during one save is left to the next run.
 _RUNS_BACK = 200  # A week of runs: where an outage began that is longer than that does not matter any more.
+# What a run says of a case that it sees.
+NEWS = {Action.OPENED, Action.CHANGED, Action.RECLASSIFIED, Action.REOPENED, Action.REGRESSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +189,31 @@ class Plan:
         former = notices.by_thread(before.values(), livemode=manner.livemode)
         untold = {change.case.id for change in self.quiet.untold(changes, self.snapshot)}
         untold |= self._never_told(changes)
-        kept = notices.kept_back(known, self._runs_back(), self._read)
         return notices.compose(
             [change for change in changes if change.case.id not in untold],
             waiting,
             frozenset(outbox.threads(self.office.database, sorted({*waiting, *former}))),
             before=before,
             manner=manner,
-            held=[case for case in kept if (case.account, case.subject) not in self._healing],
+            held=self._kept_back(known),
             unread={each.account for each in self.run.accounts if not each.complete},
         )
+
+    def _kept_back(self, known: tuple[Case, ...]) -> list[Case]:
+        """Return the cases that runs kept back and that have not settled themselves.
+
+        A person's word during an outage moves a case as well, and keeps nothing back: what counts is which
+        run had news of it last, and whether that one had read its account.
+        """
+        kept = notices.kept_back(known, self._runs_back(), self._read)
+        kept = tuple(case for case in kept if (case.account, case.subject) not in self._healing)
+        earlier = {run.id: run for run in runs.recent(self.office.database, _RUNS_BACK)} if kept else {}
+        return [case for case in kept if not _had_read(earlier.get(self._news_by(case)), case.account)]
+
+    def _news_by(self, case: Case) -> RunId:
+        """Return the run that had news of a case last; a run opened every case."""
+        story = (stored.entry for stored in book.entries(self.office.database, case.id))
+        return [entry.run_id for entry in story if entry.run_id is not None and entry.action in NEWS][-1]
 
     @property
     def _healing(self) -> frozenset[tuple[AccountId, Subject]]:
@@ -266,3 +283,8 @@ class Plan:
             done += tuple(change for change in planned if change not in moved)
             told += said
         return done, told
+
+
+def _had_read(run: Run | None, account: AccountId) -> bool:
+    """Return whether a run had read an account to its end; not one from before all that are known."""
+    return run is not None and any(each.account == account and each.complete for each in run.accounts)

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from recon.doors.store import mirror, runs
+from recon.doors.store import cases, mirror, runs
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Page, Provider
 from recon.model import payloads
@@ -14,6 +14,7 @@ from recon.model.errors import (
     ProviderUnavailable,
     ReconError,
 )
+from recon.model.records.cases import Change
 from recon.model.records.runs import Account
 from recon.model.records.words import (
     AccountId,
@@ -23,6 +24,7 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.model.settings import ProviderSettings, PullSettings, Secret
+from recon.rules import moves
 from tests.hours import FRIDAY, Town, a_town, kinds, rows, states, twice
 from tests.sandboxes import Street
 
@@ -88,6 +90,24 @@ def test_what_an_incomplete_run_kept_back_is_told_by_the_next_complete_one(town:
     assert [notice.target for notice in broken.notices] == ["#operators"]
     assert {notice.target for notice in whole.notices} == {"#payments"}
     assert later.notices == ()
+
+
+def test_a_case_that_was_told_and_is_commented_on_during_an_outage_is_not_told_again(town: Town) -> None:
+    town.intend("lost")
+    town.pass_time(hours=1)
+    opened = town.run()
+    town.pass_time(hours=1)
+    town.street.fault("GET /v1/refunds", "drop_before", times=2)
+    broken = town.run()
+    (change,) = opened.changes
+    moved = moves.comment(change.case, actor=ANA, reason="looked into it", now=town.now, action_id="1")
+    assert isinstance(moved, Change)
+    cases.move(town.database, moved)
+    town.pass_time(minutes=10)
+    whole = town.run()
+
+    assert (kinds(opened), broken.complete, whole.complete) == (["opened missing"], False, True)
+    assert whole.notices == ()
 
 
 def test_what_an_incomplete_run_kept_back_and_the_next_one_heals_is_never_told(town: Town) -> None:
