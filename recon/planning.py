@@ -28,7 +28,7 @@ Name = tuple[str, str]
 _REPLANS = 3  # A case that people move this often during one save is left to the next run.
 _RUNS_BACK = 200  # A week of runs: where an outage began that is longer than that does not matter any more.
 # What a run says of a case that it sees.
-NEWS = {Action.OPENED, Action.CHANGED, Action.RECLASSIFIED, Action.REOPENED, Action.REGRESSED}
+_NEWS = {Action.OPENED, Action.CHANGED, Action.RECLASSIFIED, Action.REOPENED, Action.REGRESSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,15 +205,15 @@ class Plan:
         A person's word during an outage moves a case as well, and keeps nothing back: what counts is which
         run had news of it last, and whether that one had read its account.
         """
-        kept = notices.kept_back(known, self._runs_back(), self._read)
-        kept = tuple(case for case in kept if (case.account, case.subject) not in self._healing)
+        kept, healing = notices.kept_back(known, self._runs_back(), self._read), self._healing
+        kept = tuple(case for case in kept if (case.account, case.subject) not in healing)
         earlier = {run.id: run for run in runs.recent(self.office.database, _RUNS_BACK)} if kept else {}
         return [case for case in kept if not _had_read(earlier.get(self._news_by(case)), case.account)]
 
     def _news_by(self, case: Case) -> RunId:
         """Return the run that had news of a case last; a run opened every case."""
         story = (stored.entry for stored in book.entries(self.office.database, case.id))
-        return [entry.run_id for entry in story if entry.run_id is not None and entry.action in NEWS][-1]
+        return [entry.run_id for entry in story if entry.run_id is not None and entry.action in _NEWS][-1]
 
     @property
     def _healing(self) -> frozenset[tuple[AccountId, Subject]]:
