@@ -98,11 +98,17 @@ class SlackSettings:
     attempt_limit: int = 8
     claim: timedelta = timedelta(seconds=60)
     retry_after_limit: timedelta = timedelta(minutes=5)
+    messages_per_minute: int = 200
 
     @property
     def enabled(self) -> bool:
         """Return whether messages can be sent at all."""
         return bool(self.bot_token)
+
+    @property
+    def answers(self) -> bool:
+        """Return whether clicks in Slack reach us, by Socket Mode or by HTTP."""
+        return bool(self.app_token or self.signing_secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +345,7 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
             "attempt_limit": ("attempt_limit", readers.count(1, 100)),
             "claim_seconds": ("claim", _SLACK_SECONDS),
             "retry_after_limit_seconds": ("retry_after_limit", _SLACK_SECONDS),
+            "messages_per_minute": ("messages_per_minute", readers.count(1, 10_000)),
         },
     ),
     "dashboard": (

@@ -299,7 +299,7 @@ seals = Table(
     PrimaryKeyConstraint("topic", "version"),
 )
 
-# One row per Slack root message.
+# One row per thread of messages, with its latest root.
 threads = Table(
     "threads",
     metadata,
@@ -307,6 +307,7 @@ threads = Table(
     Column("target", Text, nullable=False),
     Column("channel", Text),
     Column("root_ts", Text),
+    Column("root_id", COUNTER),  # The notice that is its root; None until one was sent.
 )
 
 # The outbox: one row per message to somebody.
@@ -325,6 +326,7 @@ notices = Table(
     Column("created_at", Instant, nullable=False),
     Column("next_at", Instant, nullable=False),
     Column("run_id", Text),
+    Column("urgency", Integer, nullable=False, server_default="1"),  # What goes first: 3 is critical.
     Column("attempts", BigInteger, nullable=False),
     Column("misses", BigInteger, nullable=False),
     Column("claimed_by", Text),
@@ -335,6 +337,7 @@ notices = Table(
     Column("ts", Text),
     Column("error", Text),
     Index(None, "state", "next_at"),
+    Index("ix_notices_thread_key_state", "thread_key", "state", "id"),
     sqlite_autoincrement=True,
 )
 
@@ -345,6 +348,16 @@ notice_cases = Table(
     Column("case_id", Text, nullable=False),
     Column("notice_id", COUNTER, ForeignKey("notices.id"), nullable=False),
     PrimaryKeyConstraint("case_id", "notice_id"),
+)
+
+# What somebody was told once of a case because time ran out: an escalation, a snooze's or acceptance's end.
+reminders = Table(
+    "reminders",
+    metadata,
+    Column("case_id", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    PrimaryKeyConstraint("case_id", "name"),
 )
 
 # The right to write, one row per job.
@@ -364,4 +377,14 @@ operators = Table(
     Column("name", Text, primary_key=True),
     Column("role", Text, nullable=False),
     Column("active", Boolean, nullable=False),
+    Column("slack_id", Text),  # Who they are in Slack; None where they do not answer there.
+    Index("uq_operators_slack_id", "slack_id", unique=True),
+)
+
+# Signatures of requests that Slack sent over HTTP, so that none of them works a second time.
+signatures = Table(
+    "signatures",
+    metadata,
+    Column("signature", Text, primary_key=True),
+    Column("at", Instant, nullable=False, index=True),
 )

@@ -41,6 +41,13 @@ def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Dat
     case = a_case()
     book.save_run(database, a_lease(database), Saving(a_run(), changes=(opened(case),)))
     with database.write() as connection:  # As the first revision had it.
+        connection.execute(text("DROP INDEX uq_operators_slack_id"))
+        connection.execute(text("ALTER TABLE operators DROP COLUMN slack_id"))
+        connection.execute(text("DROP INDEX ix_notices_thread_key_state"))
+        connection.execute(text("ALTER TABLE notices DROP COLUMN urgency"))
+        connection.execute(text("ALTER TABLE threads DROP COLUMN root_id"))
+        connection.execute(text("DROP TABLE signatures"))
+        connection.execute(text("DROP TABLE reminders"))
         connection.execute(text("DROP TABLE seals"))
         connection.execute(text("ALTER TABLE due DROP COLUMN becomes"))
         connection.execute(text("DROP INDEX ix_intents_unknown"))
