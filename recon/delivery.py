@@ -168,7 +168,7 @@ class _Turn:
 
     def _send(self, notice: Notice, thread: Thread) -> tuple[Notice, Outcome]:
         if notice.verb == "root":
-            return self._root(notice)
+            return self._root(self._shown(notice, thread))
         if thread.root_ts is None or thread.channel is None:
             return notice, Held("the thread's first message is not sent yet")
         if notice.verb == "reply":
@@ -177,12 +177,17 @@ class _Turn:
         if outbox.outdated(self.database, notice):
             # A later one shows the thread as it stands now: sending this would put the past over it.
             return notice, Delivered(thread.channel, thread.root_ts)
+        notice = self._shown(notice, thread)
         outcome = self.slack.edit(
             notice.message, delivery_id=notice.delivery_id, channel=thread.channel, ts=thread.root_ts
         )
         if isinstance(outcome, NotSent) and outcome.gone:
             return self._root(notice)
         return notice, outcome
+
+    def _shown(self, notice: Notice, thread: Thread) -> Notice:  # noqa: ARG002 - it stands as it was planned
+        """Return a root or an edit as its thread stands now, just before it goes out."""
+        return notice
 
     def _root(self, notice: Notice) -> tuple[Notice, Outcome]:
         """Post into the target's channel, or to the operators where the target can take no message."""
