@@ -193,6 +193,13 @@ def recent(database: Database, limit: int) -> tuple[Notice, ...]:
         return tuple(map(notice_record, connection.execute(query).mappings()))
 
 
+def named(database: Database, dedupe_key: str) -> Notice | None:
+    """Return the notice of this key, as it stands; None where there is none."""
+    with database.read() as connection:
+        row = connection.execute(select(notices).where(notices.c.dedupe_key == dedupe_key))
+        return next(map(notice_record, row.mappings()), None)
+
+
 def add(connection: Connection, new: Sequence[Notice], known: Sequence[Thread]) -> None:
     """Put notices into the outbox, within the transaction of what they tell; news told before is left out."""
     named = {notice.thread_key: notice.target for notice in new} | {each.key: each.target for each in known}

@@ -148,6 +148,16 @@ def test_a_result_is_recorded_once(database: Database) -> None:
     assert outbox.recent(database, 1)[0].state is NoticeState.SENT
 
 
+def test_a_notice_is_named_by_its_key(database: Database) -> None:
+    fill(database, numbered(1), numbered(2))
+
+    wanted = numbered(2).dedupe_key
+    assert outbox.named(database, "another") is None
+    assert [outbox.named(database, wanted)] == [
+        each for each in outbox.recent(database, 5) if each.dedupe_key == wanted
+    ]
+
+
 def test_what_is_not_delivered_is_counted_by_state(database: Database) -> None:
     fill(database, *(numbered(number) for number in range(4)))
     sent, refused, _ = claim(database, limit=3)
