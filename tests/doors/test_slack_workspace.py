@@ -1,3 +1,5 @@
+from datetime import UTC, datetime
+
 import pytest
 
 from recon.doors.slack.workspace import Bot, Channel, Workspace
@@ -10,8 +12,10 @@ from tests.wires import Act, answers, closes, cuts, hangs, wire
 TOKEN = "xoxb-hidden1234"
 
 
-def workspace(url: str, *, token: str = SLACK_TOKEN) -> Workspace:
-    return Workspace(SlackSettings(bot_token=Secret(token), base_url=url, timeout_seconds=1))
+def workspace(url: str, *, token: str = SLACK_TOKEN, app: str = "") -> Workspace:
+    bot_token, app_token = Secret(token), Secret(app)
+    settings = SlackSettings(bot_token=bot_token, app_token=app_token, base_url=url, timeout_seconds=1)
+    return Workspace(settings)
 
 
 def test_without_a_token_there_is_no_workspace() -> None:
@@ -69,3 +73,41 @@ def test_a_person_who_has_left_cannot_be_reached() -> None:
         found = workspace(f"{served.url}/api/").person("U1")
 
     assert found == Unreadable("their account is deactivated")
+
+
+def test_the_bot_knows_when_slack_answered(sandbox: Street) -> None:
+    sandbox.set_time("2026-03-06T17:00:00Z")
+
+    found = workspace(sandbox.slack_url).bot()
+
+    assert isinstance(found, Bot)
+    assert found.said_at is not None
+    assert abs((found.said_at - datetime(2026, 3, 6, 17, tzinfo=UTC)).total_seconds()) <= 2
+
+
+@pytest.mark.parametrize("headers", [(), ("Date: yesterday",), ("Date:",)])
+def test_a_date_that_cannot_be_read_is_none(headers: tuple[str, ...]) -> None:
+    with wire(answers("200 OK", '{"ok": true, "bot_id": "B1"}', *headers)) as served:
+        found = workspace(f"{served.url}/api/").bot()
+
+    assert isinstance(found, Bot)
+    assert found.said_at is None
+
+
+@pytest.mark.parametrize(
+    "told, reason",
+    [
+        ('{"ok": true, "url": "wss://wss.slack.example/link"}', None),
+        ('{"ok": false, "error": "not_allowed_token_type"}', Unreadable("Slack said not_allowed_token_type")),
+    ],
+)
+def test_whether_clicks_could_come_is_asked_with_the_apps_own_token(
+    told: str, reason: Unreadable | None
+) -> None:
+    with wire(answers("200 OK", told)) as served:
+        found = workspace(f"{served.url}/api/", app="xapp-hidden").socket()
+
+    (asked,) = served.requests
+    assert found == reason
+    assert asked.startswith(b"POST /api/apps.connections.open ")
+    assert b"Bearer xapp-hidden" in asked

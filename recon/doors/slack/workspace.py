@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any
 
@@ -18,11 +20,16 @@ _PAGES = 25  # A bot that is in more than 5,000 channels was invited by a machin
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """Who the token is. scopes: what it may do; None where Slack did not say."""
+    """Who the token is.
+
+    scopes: what it may do; None where Slack did not say. said_at: when Slack answered, by its own clock, in
+    whole seconds; None where it did not say.
+    """
 
     team: str
     name: str
     scopes: frozenset[str] | None
+    said_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ class Workspace:
             ConfigurationError: there is no token.
         """
         self._client = wire.client(settings)
+        self._app_token = settings.app_token
 
     def bot(self) -> Bot | Unreadable:
         """Return who we are there."""
@@ -55,7 +63,8 @@ class Workspace:
             return Unreadable("Slack does not say who we are; expected a bot's token (xoxb-)")
         scopes = headers.get("x-oauth-scopes")
         parts = frozenset(part.strip() for part in (scopes or "").split(",") if part.strip())
-        return Bot(str(told.get("team", "")), str(told.get("user", "")), None if scopes is None else parts)
+        who = str(told.get("team", "")), str(told.get("user", ""))
+        return Bot(*who, None if scopes is None else parts, _moment(headers.get("date")))
 
     def channels(self, *, public: bool, private: bool) -> tuple[Channel, ...] | Unreadable:
         """Return every channel of these sorts that the bot is in, archived ones too."""
@@ -106,12 +115,27 @@ class Workspace:
         gone = isinstance(user, Mapping) and user.get("deleted")
         return Unreadable("their account is deactivated") if gone else None
 
+    def socket(self) -> Unreadable | None:
+        """Return why the app's token opens no socket for clicks; None where it does. None is opened."""
+        token = self._app_token.reveal()
+        asked = _asked(lambda: self._client.apps_connections_open(app_token=token))
+        return asked if isinstance(asked, Unreadable) else None
+
     def groups(self) -> frozenset[str] | Unreadable:
         """Return the ids of the user groups."""
         asked = _asked(self._client.usergroups_list)
         if isinstance(asked, Unreadable):
             return asked
         return frozenset(str(each.get("id")) for each in asked[0].get("usergroups") or [])
+
+
+def _moment(date: str | None) -> datetime | None:
+    """Return the time in a Date header; None where there is none to read."""
+    try:
+        told = parsedate_to_datetime(date or "")
+    except ValueError:  # Absent, or something in front of Slack wrote it in its own way.
+        return None
+    return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
 
 
 def _asked(call: Callable[[], Any]) -> tuple[Mapping[str, Any], Mapping[str, str]] | Unreadable:
