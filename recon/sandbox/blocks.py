@@ -5,8 +5,10 @@ Source: https://docs.slack.dev/reference/block-kit/blocks; the total over all bl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from recon.sandbox import checks, elements
 
 BLOCKS_LIMIT = 50
 SECTION_LIMIT = 3000
@@ -15,20 +17,25 @@ FIELD_LIMIT = 2000
 HEADER_LIMIT = 150
 CONTEXT_LIMIT = 10
 ACTIONS_LIMIT = 25
-BUTTON_LIMIT = 75
-VALUE_LIMIT = 2000
+LABEL_LIMIT = 2000
 TOTAL_LIMIT = 13_200
 
-KNOWN = frozenset({"header", "section", "context", "divider", "actions", "image", "rich_text", "markdown"})
+# What is drawn and never clicked.
+_STILL = frozenset({"mrkdwn", "plain_text", "image"})
+KNOWN = frozenset(
+    {"header", "section", "context", "divider", "actions", "image", "rich_text", "markdown", "input"}
+)
 
 
-def faults(blocks: object) -> list[str]:
+def faults(blocks: object, *, at: str = "/blocks", limit: int = BLOCKS_LIMIT) -> list[str]:
     """Why Slack would refuse these blocks, as its own messages; none when it takes them."""
     if not isinstance(blocks, list):
-        return ["[ERROR] must be an array [json-pointer:/blocks]"]
-    if len(blocks) > BLOCKS_LIMIT:
-        return [f"[ERROR] no more than {BLOCKS_LIMIT} items allowed [json-pointer:/blocks]"]
-    return [fault for at, block in enumerate(blocks) for fault in _block(block, f"/blocks/{at}")]
+        return [checks.complaint("must be an array", at)]
+    if len(blocks) > limit:
+        return [checks.complaint(f"no more than {limit} items allowed", at)]
+    found = [fault for index, block in enumerate(blocks) for fault in _block(block, f"{at}/{index}")]
+    ids = ((b.get("block_id"), f"{at}/{n}") for n, b in enumerate(blocks) if isinstance(b, dict))
+    return [*found, *checks.unique("block_id", ids)]
 
 
 def total(blocks: list[dict[str, Any]]) -> int:
@@ -49,68 +56,83 @@ def texts(part: object) -> Iterator[str]:
             yield from texts(item)
 
 
+def named(blocks: list[dict[str, Any]], *, taken: str) -> list[dict[str, Any]]:
+    """The same blocks, each with an id: Slack gives one to a block that came without."""
+    return [
+        block if block.get("block_id") else {**block, "block_id": f"{taken}{at}"}
+        for at, block in enumerate(blocks)
+    ]
+
+
+def clickable(block: dict[str, Any]) -> list[dict[str, Any]]:
+    """The elements of a block that may have an action."""
+    found = [*checks.listed(block.get("elements")), block.get("accessory"), block.get("element")]
+    return [
+        e for e in found if isinstance(e, dict) and e.get("type") not in {"mrkdwn", "plain_text", "image"}
+    ]
+
+
 def _block(block: object, at: str) -> Iterator[str]:
     if not isinstance(block, dict) or block.get("type") not in KNOWN:
         found = block.get("type") if isinstance(block, dict) else block
-        yield f"[ERROR] unsupported type: {found} [json-pointer:{at}/type]"
+        yield checks.complaint(f"unsupported type: {found}", f"{at}/type")
         return
-    kind = block["type"]
-    if kind == "header":
-        yield from _text(block.get("text"), f"{at}/text", HEADER_LIMIT, plain=True)
-    elif kind == "section":
-        yield from _section(block, at)
-    elif kind == "context":
-        yield from _elements(block, at, CONTEXT_LIMIT)
-        for index, element in enumerate(_list(block.get("elements"))):
-            if isinstance(element, dict) and element.get("type") != "image":
-                yield from _text(element, f"{at}/elements/{index}", SECTION_LIMIT)
-    elif kind == "actions":
-        yield from _elements(block, at, ACTIONS_LIMIT)
-        for index, element in enumerate(_list(block.get("elements"))):
-            yield from _button(element, f"{at}/elements/{index}")
+    yield from checks.length(block.get("block_id"), f"{at}/block_id", checks.ID_LIMIT)
+    yield from _KINDS.get(block["type"], _nothing)(block, at)
+
+
+def _nothing(_block: dict[str, Any], _at: str) -> Iterator[str]:
+    yield from ()
+
+
+def _header(block: dict[str, Any], at: str) -> Iterator[str]:
+    yield from checks.text(block.get("text"), f"{at}/text", HEADER_LIMIT, plain=True)
 
 
 def _section(block: dict[str, Any], at: str) -> Iterator[str]:
     fields = block.get("fields")
     if block.get("text") is None and fields is None:
-        yield f"[ERROR] missing required field: text or fields [json-pointer:{at}]"
+        yield checks.complaint("missing required field: text or fields", at)
     if block.get("text") is not None:
-        yield from _text(block["text"], f"{at}/text", SECTION_LIMIT)
+        yield from checks.text(block["text"], f"{at}/text", SECTION_LIMIT)
     if fields is not None:
-        if not 0 < len(_list(fields)) <= FIELDS_LIMIT:
-            yield f"[ERROR] must have between 1 and {FIELDS_LIMIT} items [json-pointer:{at}/fields]"
-        for index, item in enumerate(_list(fields)):
-            yield from _text(item, f"{at}/fields/{index}", FIELD_LIMIT)
+        yield from checks.items(fields, f"{at}/fields", FIELDS_LIMIT)
+        for index, item in enumerate(checks.listed(fields)):
+            yield from checks.text(item, f"{at}/fields/{index}", FIELD_LIMIT)
     if block.get("accessory") is not None:
-        yield from _button(block["accessory"], f"{at}/accessory")
+        yield from elements.faults(block["accessory"], f"{at}/accessory", allowed=elements.ACCESSORIES)
 
 
-def _elements(block: dict[str, Any], at: str, limit: int) -> Iterator[str]:
-    if not 0 < len(_list(block.get("elements"))) <= limit:
-        yield f"[ERROR] must have between 1 and {limit} items [json-pointer:{at}/elements]"
+def _context(block: dict[str, Any], at: str) -> Iterator[str]:
+    yield from checks.items(block.get("elements"), f"{at}/elements", CONTEXT_LIMIT)
+    for index, element in enumerate(checks.listed(block.get("elements"))):
+        if not isinstance(element, dict) or element.get("type") != "image":
+            yield from checks.text(element, f"{at}/elements/{index}", SECTION_LIMIT)
 
 
-def _button(element: object, at: str) -> Iterator[str]:
-    if not isinstance(element, dict):
-        yield f"[ERROR] must be an object [json-pointer:{at}]"
-    elif element.get("type") == "button":
-        yield from _text(element.get("text"), f"{at}/text", BUTTON_LIMIT, plain=True)
-        if len(str(element.get("value", ""))) > VALUE_LIMIT:
-            yield f"[ERROR] must be less than {VALUE_LIMIT + 1} characters [json-pointer:{at}/value]"
+def _actions(block: dict[str, Any], at: str) -> Iterator[str]:
+    yield from checks.items(block.get("elements"), f"{at}/elements", ACTIONS_LIMIT)
+    found = [(e, f"{at}/elements/{n}") for n, e in enumerate(checks.listed(block.get("elements")))]
+    for element, place in found:
+        yield from elements.faults(element, place, allowed=elements.ACTIONS)
+    ids = ((element.get("action_id"), place) for element, place in found if isinstance(element, dict))
+    yield from checks.unique("action_id", ids)
 
 
-def _text(text: object, at: str, limit: int, *, plain: bool = False) -> Iterator[str]:
-    if not isinstance(text, dict) or not isinstance(text.get("text"), str):
-        yield f"[ERROR] missing required field: text [json-pointer:{at}]"
-        return
-    allowed = ("plain_text",) if plain else ("plain_text", "mrkdwn")
-    if text.get("type") not in allowed:
-        yield f"[ERROR] must be of type {' or '.join(allowed)} [json-pointer:{at}/type]"
-    if not text["text"]:
-        yield f"[ERROR] must be more than 0 characters [json-pointer:{at}/text]"
-    if len(text["text"]) > limit:
-        yield f"[ERROR] must be less than {limit + 1} characters [json-pointer:{at}/text]"
+def _input(block: dict[str, Any], at: str) -> Iterator[str]:
+    yield from checks.text(block.get("label"), f"{at}/label", LABEL_LIMIT, plain=True)
+    if block.get("hint") is not None:
+        yield from checks.text(block["hint"], f"{at}/hint", LABEL_LIMIT, plain=True)
+    if block.get("element") is None:
+        yield checks.complaint("missing required field: element", at)
+    else:
+        yield from elements.faults(block["element"], f"{at}/element", allowed=elements.INPUTS)
 
 
-def _list(found: object) -> list[Any]:
-    return found if isinstance(found, list) else []
+_KINDS: dict[str, Callable[[dict[str, Any], str], Iterator[str]]] = {
+    "header": _header,
+    "section": _section,
+    "context": _context,
+    "actions": _actions,
+    "input": _input,
+}

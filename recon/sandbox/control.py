@@ -198,6 +198,7 @@ def _message(world: World, message: Message) -> dict[str, Any]:
         "channel_name": channel.name,
         "ts": message.ts,
         "thread_ts": message.thread_ts,
+        "broadcast": message.broadcast,
         "text": message.text,
         "blocks": message.blocks,
         "metadata": message.metadata,

@@ -64,6 +64,7 @@ class Message:
     thread_ts: str | None
     username: str | None = None
     icon: str | None = None
+    broadcast: bool = False  # A reply that the channel sees as well.
     edited_ts: str | None = None
     edits: list[dict[str, Any]] = field(default_factory=list)
 
@@ -83,6 +84,10 @@ class Channel:
         """The messages that are no replies, oldest first."""
         return [m for m in self.messages.values() if m.thread_ts is None]
 
+    def timeline(self) -> list[Message]:
+        """What the channel itself shows, oldest first: roots, and the replies that were sent there too."""
+        return [m for m in self.messages.values() if m.thread_ts is None or m.broadcast]
+
     def replies(self, root: str) -> list[Message]:
         """The replies in one thread, oldest first."""
         return [m for m in self.messages.values() if m.thread_ts == root]
@@ -98,6 +103,7 @@ class Draft:
     thread_ts: str | None = None
     username: str | None = None
     icon: str | None = None
+    broadcast: bool = False
 
 
 class Workspace:
@@ -174,6 +180,7 @@ class Workspace:
             thread_ts=thread,
             username=draft.username,
             icon=draft.icon,
+            broadcast=draft.broadcast and thread is not None,
         )
         channel.messages[message.ts] = message
         return message
@@ -198,6 +205,7 @@ class Workspace:
         message.text, message.blocks = draft.text, draft.blocks
         if draft.metadata is not None:
             message.metadata = draft.metadata or None
+        message.broadcast = message.broadcast or (draft.broadcast and message.thread_ts is not None)
         message.edited_ts = self._next_ts(now)
         return message
 
