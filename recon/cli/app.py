@@ -11,7 +11,20 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import backfill, dashboard, db, deliver, demo, diff, doctor, run, sandbox, status, verify
+from recon.cli import (
+    backfill,
+    dashboard,
+    db,
+    deliver,
+    demo,
+    diff,
+    doctor,
+    operators,
+    run,
+    sandbox,
+    status,
+    verify,
+)
 
 app = typer.Typer(
     name="recon",
@@ -54,6 +67,7 @@ app.command("deliver")(deliver.deliver)
 app.command("status")(status.status)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
+app.add_typer(operators.app)
 
 
 def _flow(group: typer.Typer) -> None:

@@ -1,0 +1,86 @@
+import pytest
+from typer.testing import CliRunner
+
+from recon.cli.operators import NAME_LIMIT, app
+from recon.doors.store import operators
+from recon.doors.store.engines import Database
+from recon.model.errors import ConfigurationError, Report
+from recon.model.records.people import Operator
+from recon.model.records.words import Actor, Role
+
+
+def said(url: str, *words: str) -> str:
+    """What `recon operators WORDS` prints."""
+    done = CliRunner().invoke(app, words, env={"RECON_DATABASE_URL": url}, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output.strip()
+
+
+def test_nobody_is_said_to_be_there_with_what_to_run(database: Database, database_url: str) -> None:
+    assert said(database_url, "list").endswith("recon operators add NAME --slack ID.")
+
+
+def test_an_operator_is_put_down_changed_and_removed(database: Database, database_url: str) -> None:
+    ana = Operator(Actor("Ana Lima"), Role.OPERATOR, slack_id="U012AB3CD")
+
+    first = said(database_url, "add", "Ana Lima", "--slack", "U012AB3CD")
+    known = operators.get(database, ana.name)
+    said(database_url, "add", "Ana Lima", "--role", "admin")
+    changed = operators.get(database, ana.name)
+    last = said(database_url, "remove", "Ana Lima")
+
+    assert first == "Ana Lima has the role operator and is U012AB3CD in Slack."
+    assert known == ana
+    assert changed == Operator(ana.name, Role.ADMIN, slack_id="U012AB3CD")
+    assert last == "Ana Lima may no longer act on cases."
+    assert operators.get(database, ana.name) == Operator(ana.name, Role.ADMIN, active=False)
+
+
+def test_a_removed_operators_slack_id_is_free_and_an_empty_one_is_taken_away(
+    database: Database, database_url: str
+) -> None:
+    said(database_url, "add", "Ana", "--slack", "U012AB3CD")
+    said(database_url, "remove", "Ana")
+    said(database_url, "add", "Ana L.", "--slack", "U012AB3CD")
+    last = said(database_url, "add", "Ana L.", "--slack", "")
+
+    assert last == "Ana L. has the role operator and does not answer in Slack."
+    assert operators.in_slack(database, "U012AB3CD") is None
+
+
+def test_everybody_is_listed_by_name(database: Database, database_url: str) -> None:
+    said(database_url, "add", "Vera", "--role", "viewer")
+    said(database_url, "add", "Ana", "--slack", "U012AB3CD")
+    said(database_url, "add", "Ben")
+    said(database_url, "remove", "Ben")
+
+    assert [line.split() for line in said(database_url, "list").splitlines()] == [
+        ["Ana", "operator", "U012AB3CD"],
+        ["Ben", "removed", "not", "in", "Slack"],
+        ["Vera", "viewer", "not", "in", "Slack"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "words,expected",
+    [
+        (("add", "recon"), "the job's own name"),
+        (("add", " "), "1 to 80 characters; found 0"),
+        (("add", "a" * (NAME_LIMIT + 1)), "found 81 characters"),
+        (("add", "a\nb"), "one line"),
+        (("add", "Ana", "--slack", "ana@example.com"), "begins with U or W"),
+        (("add", "Ana", "--slack", "C012AB3CD"), "begins with U or W"),
+    ],
+)
+def test_what_cannot_be_an_operator_is_refused(
+    words: tuple[str, ...], expected: str, database: Database, database_url: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=expected):
+        said(database_url, *words)
+
+    assert operators.every(database) == ()
+
+
+def test_whoever_was_never_there_cannot_be_removed(database: Database, database_url: str) -> None:
+    with pytest.raises(Report, match="found none of the name 'Eve'"):
+        said(database_url, "remove", "Eve")
