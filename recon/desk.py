@@ -12,12 +12,13 @@ from typing import Final, Self, TypedDict, Unpack
 
 from recon.doors import config
 from recon.doors.store import cases as book
-from recon.doors.store import claims, evidence, leases, migrations, operators, queue, runs
+from recon.doors.store import claims, evidence, leases, migrations, mirror, operators, queue, runs, threads
 from recon.doors.store.engines import Database
 from recon.model.characters import keepable
 from recon.model.errors import CaseMoved, NotPermitted, Report
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner
 from recon.model.records.claims import Claim
+from recon.model.records.notices import Manner, Notice
 from recon.model.records.people import Operator
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
@@ -34,7 +35,7 @@ from recon.model.records.words import (
 )
 from recon.model.settings import Settings
 from recon.rules import moves as rules
-from recon.rules import ownership, staleness
+from recon.rules import notices, ownership, staleness
 
 Clock = Callable[[], datetime]
 
@@ -162,6 +163,10 @@ class Desk:
         name = Actor(self._settings.dashboard.operator)
         return operators.get(self._database, name) or Operator(name, Role.OPERATOR)
 
+    def operator_in_slack(self, slack_id: str) -> Operator | None:
+        """Return who somebody in Slack is, whether they may act or not; None where nobody put them down."""
+        return operators.in_slack(self._database, slack_id)
+
     def now(self) -> datetime:
         """Return the desk's time."""
         return self._clock()
@@ -240,6 +245,14 @@ class Desk:
         chosen = replace(owner, rule=f"assigned by {click['operator'].name}")
         self._move(case_id, click, partial(rules.assign, owner=chosen))
 
+    def take(self, case_id: CaseId, **click: Unpack[Click]) -> None:
+        """Give the case to whoever acts, who hears of it in Slack; raises as `acknowledge`."""
+        name, slack_id = click["operator"].name, click["operator"].slack_id
+        if slack_id is None:
+            raise Report(f"{name} is nobody in Slack yet: run recon operators add {name!r} --slack ID.")
+        owner = Owner(name, slack_id, rule=f"assigned by {name}")
+        self._move(case_id, click, partial(rules.assign, owner=owner))
+
     def adopt(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Make the case's refund an intent of ours; raises as `acknowledge`."""
 
@@ -294,9 +307,23 @@ class Desk:
             raise Report(planned.reason)
         change, claim = (planned, None) if isinstance(planned, Change) else planned
         try:
-            book.move(self._database, change, claim=claim)
+            book.move(self._database, change, self._said(case, change), claim=claim)
         except CaseMoved as moved:  # Somebody was faster between our reading and our writing.
             self._tell(case, action_id, moved)
+
+    def _said(self, before: Case, change: Change) -> tuple[Notice, ...]:
+        """Return what a move gives to say to those who were told of the case, or are its owners now."""
+        last, now = runs.last_saved(self._database), self._clock()
+        manner = Manner.of(
+            self._settings,
+            ownership.parse(self._settings.owners).profiles(),
+            livemode=any(each.livemode for each in mirror.accounts(self._database)),
+            as_of=last.as_of if last is not None else now,
+            now=now,
+        )
+        topics = notices.topics([before, change.case], livemode=manner.livemode)
+        known = threads.known(self._database, topics, [before.id])
+        return notices.compose([change], known, before={before.id: before}, manner=manner)
 
     def _tell(self, read: Case, action_id: str, moved: CaseMoved | None = None) -> None:
         """Say who moved the case; nothing to say when it was this very action, pressed twice.
