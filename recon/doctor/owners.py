@@ -1,13 +1,13 @@
 """Whether owners.toml gives every case an owner, and whether its rules can ever win."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from recon.doctor.patients import Check, Patient, Pen
 from recon.model.errors import ConfigurationError
 from recon.model.phrases import several
 from recon.model.records.remarks import Remark, Section
 from recon.rules import ownership
-from recon.rules.ownership import Condition, Ownership
+from recon.rules.ownership import Ownership
 
 _OWNERS = Pen(Section.OWNERS)
 
@@ -34,20 +34,11 @@ def _idle(found: Ownership) -> Iterator[Remark]:
     conditions = [rule.condition for rule in found.rules]
     levels = [f"the severity {rule.level} (number {at})" for at, rule in enumerate(found.severities, start=1)]
     for these, named in ((conditions, names), ([rule.condition for rule in found.severities], levels)):
-        for earlier, later in beaten(these):
+        for earlier, later in ownership.beaten(these):
             yield _OWNERS.warning(
                 f"In owners.toml {named[earlier]} never wins: {named[later]} comes later and fits the same.",
                 "The last that fits wins: put the wider one first.",
             )
-
-
-def beaten(conditions: Sequence[Condition]) -> Iterator[tuple[int, int]]:
-    """Yield each condition that a later one always beats, with the first such; by place."""
-    for earlier, mine in enumerate(conditions):
-        for later in range(earlier + 1, len(conditions)):
-            if conditions[later].catches_all or conditions[later] == mine:
-                yield earlier, later
-                break
 
 
 CHECKS = (Check("who owns what", _rules),)

@@ -19,7 +19,9 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
 from pydantic_settings.sources.utils import parse_env_vars
 
+from recon.model import documents
 from recon.model import settings as model
+from recon.model.documents import Document
 from recon.model.errors import ConfigurationError
 from recon.model.settings import Secret, Settings
 
@@ -40,13 +42,13 @@ def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> 
     """
     environ = os.environ if environ is None else environ
     shipped = _shipped()
-    settings = model.build(_toml(shipped / "recon.toml"), source="the shipped recon.toml")
-    owners = _toml(shipped / "owners.toml")
+    settings = model.build(_document(shipped / "recon.toml"), source="the shipped recon.toml")
+    owners = _document(shipped / "owners.toml")
     for file in _chosen(environ, path):
         if file.name == "owners.toml":
-            owners = _toml(file)
+            owners = _document(file)
         else:
-            settings = model.build(_toml(file), base=settings, source=str(file))
+            settings = model.build(_document(file), base=settings, source=str(file))
     return _with_environment(replace(settings, owners=owners), _environment(environ))
 
 
@@ -148,14 +150,15 @@ def _inside(folder: Path) -> list[Path]:
     return [file for name in ("recon.toml", "owners.toml") if (file := folder / name).is_file()]
 
 
-def _toml(file: Traversable) -> dict[str, object]:
+def _document(file: Traversable) -> Document:
+    """Return what a file says, with the lines that it says it on."""
     try:
         content = file.read_bytes()
         if len(content) > _CONFIG_BYTES:
             raise ConfigurationError(
                 f"{file} is larger than {_CONFIG_BYTES} bytes; expected settings in TOML."
             )
-        return tomllib.loads(content.decode("utf-8-sig"))
+        return documents.read(content.decode("utf-8-sig"), file=str(file))
     except OSError as error:  # The file is gone, or may not be read.
         raise ConfigurationError(f"{file} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -1,26 +1,25 @@
 """Who must answer a case, and how soon: a change in, the same change with an owner and a severity out.
 
-Never reads a file: the mapping is owners.toml as doors/config.py read it. The format:
+Never reads a file: the mapping is owners.toml as doors/config.py read it, which tells of each key. In short:
+
+    [owners."support leads"]           # Said once: where they read, when they rest, who is asked after them.
+    target = "#support-leads"          # A #channel, the id of a channel, person or user group, an e-mail.
+    escalation = [ { after_minutes = 60, owner = "refund operators" } ]
 
     [[rules]]                          # In order; the last that fits wins.
     name = "everything"                # Unique; the first rule has no matcher.
     owner = "refund operators"         # As people say it.
-    target = "#refund-operators"       # Where messages go: a #channel, a channel or user id, an e-mail.
+    target = "#refund-operators"       # Only where the owner has no table.
 
     [[rules]]
     name = "double refunds of support"
-    kind = ["duplicate"]               # Matchers, of which all must fit, each one value or a list:
-    team = "support"                   # kind, certainty, finding, account, team, tool, reason.
-    amount_at_least_minor = { usd = 10000, jpy = 10000 }   # Another currency does not fit.
-    older_than_minutes = 1440          # At least this old.
+    kind = ["duplicate"]               # Matchers, of which all must fit: model/conditions.py.
     owner = "support leads"
-    target = "#support-leads"
-    group = "S0123456789"              # A user group to mention there; may be left out.
 
     [[rules]]
     name = "the old importer"
     tool = "importer_2019"
-    unowned = "Closed books, says finance."   # Nobody, on purpose, and why; instead of owner and target.
+    unowned = "Closed books, says finance."   # Nobody, on purpose, and why; instead of an owner.
 
     [[severities]]                     # The same matchers and order; the first has none.
     level = "medium"                   # critical, high, medium or low
@@ -28,64 +27,38 @@ Never reads a file: the mapping is owners.toml as doors/config.py read it. The f
 Without [[severities]] every case is medium.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
-from typing import TypeVar, cast
+from typing import cast
 
-from recon.model.errors import ConfigurationError
+from recon.model import conditions, profiles
+from recon.model.conditions import Condition
+from recon.model.documents import Table, error
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner
+from recon.model.records.owners import Profile
 from recon.model.records.results import Mismatch
-from recon.model.records.words import Action, CaseState, Certainty, Finding, Kind, RunId, Severity
+from recon.model.records.words import Action, CaseState, RunId, Severity
 
 # The name of the owner of a case that a rule leaves unowned; its target is empty.
 NOBODY = "nobody, on purpose"
 
-_Word = TypeVar("_Word", bound=StrEnum)
-
-_TEXT_MATCHERS = ("account", "team", "tool", "reason")
-_WORD_MATCHERS: Mapping[str, type[StrEnum]] = {"kind": Kind, "certainty": Certainty, "finding": Finding}
-_MATCHERS = frozenset((*_WORD_MATCHERS, *_TEXT_MATCHERS, "amount_at_least_minor", "older_than_minutes"))
-_RULE_KEYS = _MATCHERS | {"name", "owner", "target", "group", "unowned"}
-_SEVERITY_KEYS = _MATCHERS | {"level"}
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What a rule asks of a mismatch; every part must fit.
-
-    words: per field of the mismatch, the values that fit. at_least_minor: minor units per currency; empty
-    fits any money. older_than: zero fits any age.
-    """
-
-    words: Mapping[str, frozenset[str]]
-    at_least_minor: Mapping[str, int]
-    older_than: timedelta
-
-    def fits(self, mismatch: Mismatch, *, as_of: datetime) -> bool:
-        """Return whether this mismatch is meant."""
-        if any((getattr(mismatch, name) or "") not in values for name, values in self.words.items()):
-            return False
-        if self.at_least_minor:
-            least = self.at_least_minor.get(mismatch.at_risk.currency)
-            if least is None or mismatch.at_risk.amount_minor < least:
-                return False
-        return not self.older_than or as_of - mismatch.since >= self.older_than
-
-    @property
-    def catches_all(self) -> bool:
-        """Return whether nothing is asked."""
-        return not (self.words or self.at_least_minor or self.older_than)
+_RULE_KEYS = conditions.MATCHERS | {"name", "owner", "target", "group", "unowned"}
+_SEVERITY_KEYS = conditions.MATCHERS | {"level"}
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """One [[rules]]. mention: a user group to mention where the message goes; None mentions nobody."""
+    """One [[rules]].
+
+    mention: a user group to mention where the message goes; None mentions nobody. unowned: why it is nobody's
+    on purpose; None where somebody owns it.
+    """
 
     condition: Condition
     owner: Owner
     mention: str | None
+    unowned: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +71,42 @@ class SeverityRule:
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """All rules, in order; the last that fits wins and the first fits everything."""
+    """All rules, in order; the last that fits wins and the first fits everything.
+
+    owners: what is known of each, by name.
+    """
 
     rules: tuple[OwnerRule, ...]
     severities: tuple[SeverityRule, ...]
+    owners: Mapping[str, Profile] = field(default_factory=dict)
+
+    def rule(self, mismatch: Mismatch, *, as_of: datetime) -> OwnerRule:
+        """Return the rule that says who must answer this mismatch."""
+        return next(rule for rule in reversed(self.rules) if rule.condition.fits(mismatch, as_of=as_of))
 
     def owner(self, mismatch: Mismatch, *, as_of: datetime) -> Owner:
         """Return who must answer this mismatch; NOBODY with an empty target where a rule says so."""
-        return next(rule.owner for rule in reversed(self.rules) if rule.condition.fits(mismatch, as_of=as_of))
+        return self.rule(mismatch, as_of=as_of).owner
 
     def severity(self, mismatch: Mismatch, *, as_of: datetime) -> Severity:
         """Return how soon somebody must look."""
         return next(
             rule.level for rule in reversed(self.severities) if rule.condition.fits(mismatch, as_of=as_of)
         )
+
+    def profiles(self) -> Mapping[str, Profile]:
+        """Return what is known of the owners, by their names."""
+        return self.owners
+
+    def profile_of(self, owner: Owner) -> Profile:
+        """Return what is known of a case's owner, reading where the case says.
+
+        Whom no file names, because a person chose them, rests never and has no chain.
+        """
+        known = self.owners.get(owner.name)
+        if known is None:
+            return Profile(owner.name, owner.target)
+        return known if known.target == owner.target else replace(known, target=owner.target)
 
     def mentions(self) -> dict[str, str]:
         """Return the user group to mention, by the name of the rule that chose the owner."""
@@ -124,29 +119,44 @@ def parse(mapping: Mapping[str, object]) -> Ownership:
     Raises:
         ConfigurationError: a rule is not as the format says; the text names the rule and what was expected.
     """
-    unknown = sorted(set(mapping) - {"rules", "severities"})
+    unknown = sorted(set(mapping) - {"rules", "severities", "owners"})
     if unknown:
-        raise ConfigurationError(
-            f"owners.toml: unknown table {unknown[0]!r}; expected [[rules]] and [[severities]]."
+        raise error(
+            mapping,
+            f"unknown table {unknown[0]!r:.60}; expected [[rules]], [[severities]] and [owners].",
+            unknown[0],
         )
-    rules = _unique(
-        tuple(_owner_rule(row, where) for row, where in _tables(mapping, "rules", names="name")), "rules"
-    )
-    severities = tuple(
-        _severity_rule(row, where) for row, where in _tables(mapping, "severities", names="level")
-    )
-    if not rules:
-        raise ConfigurationError("owners.toml: no [[rules]]; expected at least one, without matchers.")
-    for title, conditions in (
-        ("rules", [rule.condition for rule in rules]),
-        ("severities", [each.condition for each in severities]),
-    ):
-        if conditions and not conditions[0].catches_all:
-            raise ConfigurationError(
-                f"owners.toml: the first [[{title}]] has a matcher; it must fit every case, or some had none."
+    owners = profiles.read(mapping)
+    tables = list(_tables(mapping, "rules", names="name"))
+    if not tables:
+        raise error(mapping, "no [[rules]]; expected at least one, without matchers.")
+    rules: list[OwnerRule] = []
+    for table in tables:
+        rule, owners = _owner_rule(table, owners)
+        if rule.owner.rule in {each.owner.rule for each in rules}:
+            raise table.error(f"two [[rules]] are named {rule.owner.rule!r}; names are unique.", "name")
+        rules.append(rule)
+    levels = list(_tables(mapping, "severities", names="level"))
+    severities = tuple(map(_severity_rule, levels))
+    firsts = [("rules", tables[0], rules[0].condition)]
+    firsts += [("severities", levels[0], severities[0].condition)] if levels else []
+    for title, first, condition in firsts:
+        if not condition.catches_all:
+            raise first.error(
+                f"the first [[{title}]] has a matcher; it must fit every case, or some had none."
             )
-    everything = Condition({}, {}, timedelta(0))
-    return Ownership(rules, severities or (SeverityRule(everything, Severity.MEDIUM),))
+    if NOBODY in owners:
+        raise error(mapping, f'no owner can be named {NOBODY!r}: write unowned = "why" in a rule.')
+    everything = SeverityRule(Condition({}, {}, timedelta(0)), Severity.MEDIUM)
+    return Ownership(tuple(rules), severities or (everything,), profiles.chained(mapping, owners))
+
+
+def beaten(these: Sequence[Condition]) -> Iterator[tuple[int, int]]:
+    """Yield each condition that can never win, with the first later one that fits all it fits; by place."""
+    for earlier, mine in enumerate(these):
+        later = (at for at in range(earlier + 1, len(these)) if these[at].covers(mine))
+        if (winner := next(later, None)) is not None:
+            yield earlier, winner
 
 
 def assign(changes: Iterable[Change], ownership: Ownership, *, as_of: datetime) -> tuple[Change, ...]:
@@ -205,101 +215,33 @@ def _handed_over(before: Case, after: Case) -> str:
     return " ".join(told)
 
 
-def _tables(
-    mapping: Mapping[str, object], title: str, *, names: str
-) -> list[tuple[Mapping[str, object], str]]:
-    """Return the tables of an array of tables, each with the words that errors call it by."""
+def _tables(mapping: Mapping[str, object], title: str, *, names: str) -> Iterator[Table]:
+    """Yield the tables of an array of tables, each with the words that errors call it by."""
     tables = mapping.get(title, [])
     if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-        raise ConfigurationError(f"owners.toml: {title} must be written as [[{title}]] tables.")
-    rows = cast("list[Mapping[str, object]]", tables)
-    return [
-        (row, f"owners.toml, [[{title}]] number {number} ({row.get(names, f'without a {names}')})")
-        for number, row in enumerate(rows, start=1)
-    ]
+        raise error(mapping, f"{title} must be written as [[{title}]] tables.", title)
+    for place, row in enumerate(cast("list[Mapping[str, object]]", tables)):
+        called = f"[[{title}]] number {place + 1} ({row.get(names, f'without a {names}')!s:.60})"
+        yield Table(row, called, (title, place), mapping)
 
 
-def _owner_rule(row: Mapping[str, object], where: str) -> OwnerRule:
-    condition = _condition(row, where, known=_RULE_KEYS)
-    name = _text(row, "name", where)
-    if "unowned" in row:
-        _text(row, "unowned", where)
-        if {"owner", "target", "group"} & set(row):
-            raise ConfigurationError(f"{where}: unowned excludes owner, target and group.")
-        return OwnerRule(condition, Owner(NOBODY, "", name), mention=None)
-    target = _text(row, "target", where)
-    if not (target[0] in "#UWCGD" or "@" in target[1:-1]) or " " in target:
-        raise ConfigurationError(
-            f"{where}: target is {target!r}; expected a #channel, a channel or user id, or an e-mail address."
-        )
-    mention = _text(row, "group", where) if "group" in row else None
-    if mention is not None and not mention.startswith("S"):
-        raise ConfigurationError(f"{where}: group is {mention!r}; expected a user group's id, S....")
-    return OwnerRule(condition, Owner(_text(row, "owner", where), target, name), mention)
+def _owner_rule(table: Table, owners: dict[str, Profile]) -> tuple[OwnerRule, dict[str, Profile]]:
+    """Return a rule, and the owners with the one that it names."""
+    table.only(_RULE_KEYS)
+    condition, name = conditions.read(table), table.text("name")
+    if "unowned" in table.row:
+        why = table.text("unowned")
+        if {"owner", "target", "group"} & set(table.row):
+            raise table.error("unowned excludes owner, target and group.", "unowned")
+        return OwnerRule(condition, Owner(NOBODY, "", name), mention=None, unowned=why), owners
+    profile = profiles.inline(table, owners)
+    owner = Owner(profile.name, profile.target, name)
+    rule = OwnerRule(condition, owner, profiles.group(table) or profile.group)
+    return rule, {profile.name: profile} | owners
 
 
-def _severity_rule(row: Mapping[str, object], where: str) -> SeverityRule:
-    condition = _condition(row, where, known=_SEVERITY_KEYS)
-    return SeverityRule(condition, _word(Severity, _text(row, "level", where), "level", where))
-
-
-def _condition(row: Mapping[str, object], where: str, *, known: frozenset[str]) -> Condition:
-    unknown = sorted(set(row) - known)
-    if unknown:
-        raise ConfigurationError(
-            f"{where}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}."
-        )
-    words = {name: _texts(row[name], name, where) for name in _TEXT_MATCHERS if name in row}
-    for name, vocabulary in _WORD_MATCHERS.items():
-        if name in row:
-            words[name] = frozenset(
-                _word(vocabulary, value, name, where) for value in _texts(row[name], name, where)
-            )
-    minutes = row.get("older_than_minutes", 0)
-    if not isinstance(minutes, int) or isinstance(minutes, bool) or minutes < 0:
-        raise ConfigurationError(f"{where}: older_than_minutes is {minutes!r}; expected whole minutes.")
-    return Condition(words, _amounts(row.get("amount_at_least_minor", {}), where), timedelta(minutes=minutes))
-
-
-def _amounts(value: object, where: str) -> Mapping[str, int]:
-    """Return minor units per lower-case currency."""
-    if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{where}: amount_at_least_minor must be like {{ usd = 10000 }}.")
-    for currency, amount in value.items():
-        if not isinstance(amount, int) or isinstance(amount, bool) or amount < 0:
-            raise ConfigurationError(
-                f"{where}: amount_at_least_minor.{currency} is {amount!r}; expected whole minor units."
-            )
-    return {str(currency).lower(): int(amount) for currency, amount in value.items()}
-
-
-def _texts(value: object, name: str, where: str) -> frozenset[str]:
-    """Return one or several texts."""
-    values = value if isinstance(value, list) else [value]
-    if not values or not all(isinstance(each, str) for each in values):
-        raise ConfigurationError(f"{where}: {name} is {value!r}; expected text or a list of texts.")
-    return frozenset(cast("list[str]", values))
-
-
-def _text(row: Mapping[str, object], name: str, where: str) -> str:
-    value = row.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigurationError(f"{where}: {name} is {value!r}; expected text.")
-    return value
-
-
-def _word(vocabulary: type[_Word], value: str, name: str, where: str) -> _Word:
-    try:
-        return vocabulary(value)
-    except ValueError:  # A word that is not in the vocabulary.
-        raise ConfigurationError(
-            f"{where}: unknown {name} {value!r}; known are {', '.join(vocabulary)}."
-        ) from None
-
-
-def _unique(rules: tuple[OwnerRule, ...], title: str) -> tuple[OwnerRule, ...]:
-    names = [rule.owner.rule for rule in rules]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ConfigurationError(f"owners.toml: two [[{title}]] are named {twice[0]!r}; names are unique.")
-    return rules
+def _severity_rule(table: Table) -> SeverityRule:
+    table.only(_SEVERITY_KEYS)
+    return SeverityRule(
+        conditions.read(table), conditions.word(Severity, table.text("level"), "level", table)
+    )

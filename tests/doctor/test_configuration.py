@@ -6,15 +6,10 @@ from typing import Any
 
 import pytest
 
-from recon.doctor import configuration, owners
+from recon.doctor import configuration
 from recon.model.records.remarks import Section
 from recon.model.settings import DashboardSettings, PullSettings, Secret, Settings, SlackSettings
-from recon.rules.ownership import Condition
 from tests.doctor.clinic import Clinic, levels, one
-
-ALL = Condition({}, {}, timedelta())
-TEAM = Condition({"team": frozenset({"support"})}, {}, timedelta())
-TOOL = Condition({"tool": frozenset({"chat"})}, {}, timedelta())
 
 
 def test_files_and_variables_are_named_and_never_shown(small: Clinic) -> None:
@@ -165,21 +160,6 @@ def test_owners_that_cannot_be_read_are_a_failure(small: Clinic) -> None:
 
     assert levels(told) == {"failure"}
     assert "[[rules]] number 1 (all): target is 'somewhere'" in told[0]
-
-
-@pytest.mark.parametrize(
-    "conditions, expected",
-    [
-        ([ALL, TEAM, TOOL], []),
-        ([ALL, TEAM, ALL], [(0, 2), (1, 2)]),
-        ([ALL, TEAM, TOOL, TEAM], [(1, 3)]),
-        ([ALL], []),
-    ],
-)
-def test_a_rule_that_never_wins_is_found(
-    conditions: list[Condition], expected: list[tuple[int, int]]
-) -> None:
-    assert list(owners.beaten(conditions)) == expected
 
 
 def test_a_rule_that_never_wins_is_named(small: Clinic) -> None:

@@ -1,0 +1,187 @@
+"""A file of settings with the lines that its tables and keys stand on, so that an error can name the line.
+
+The standard library's reader of TOML keeps no lines: `lines` finds them in the text that it has read. Never
+reads a file, and never says what a key means.
+"""
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recon.model.errors import ConfigurationError
+
+# Where something stands: table, then number within its list (from 0) or name, then key.
+Path = tuple[str | int, ...]
+
+_TEXT_LIMIT = 200  # Characters of any one text: a name, a sentence and a channel all fit.
+
+_KEY = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
+_KEYS = re.compile(rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*")
+_BETWEEN = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
+_HEADER = re.compile(r"(?P<list>\[\[)[ \t]*|\[[ \t]*|")
+# What a value is made of. The texts come first, so that a bracket or a # within one is not taken for its own;
+# one of several lines may end in quotes of its own before the three that close it.
+_PART = re.compile(
+    r'(?P<text>"""(?:[^\\]|\\.)*?"""(?!")|\'\'\'.*?\'\'\'(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
+    r"|(?P<comment>#[^\n]*)|(?P<opens>[\[{])|(?P<closes>[\]}])|(?P<ends>\n)|(?P<other>[^\"'#\[\]{}\n]+|.)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document(Mapping[str, object]):
+    """What a file of settings says, with the lines that it says it on; else a mapping like any other.
+
+    file: its name, for messages. lines: from 1, of each table and each key of a table.
+    """
+
+    content: Mapping[str, object]
+    file: str
+    lines: Mapping[Path, int] = field(repr=False)
+
+    def __getitem__(self, key: str) -> object:
+        """Return what stands under a key."""
+        return self.content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the keys."""
+        return iter(self.content)
+
+    def __len__(self) -> int:
+        """Return how many keys there are."""
+        return len(self.content)
+
+
+def read(text: str, *, file: str) -> Document:
+    """Return what a text in TOML says, and where.
+
+    Raises:
+        TOMLDecodeError: it is not TOML; the text of the error names line and column.
+    """
+    text = text.replace("\r\n", "\n")
+    return Document(tomllib.loads(text), file, lines(text))
+
+
+def lines(text: str) -> dict[Path, int]:
+    """Return the line of each table and key of a text that is TOML; what stands inside a value has none."""
+    found: dict[Path, int] = {}
+    numbers: dict[Path, int] = defaultdict(int)  # How many tables each list has had so far.
+    table: Path = ()
+    line, counted, at = 1, 0, _after(_BETWEEN, text, 0)
+    while at < len(text):
+        line, counted = line + text.count("\n", counted, at), at
+        header = _HEADER.match(text, at)
+        keys = _KEYS.match(text, header.end()) if header is not None else None
+        if header is None or keys is None:  # Nothing in TOML: better a line less than no settings.
+            break
+        if header.group():
+            path = _resolved(_names(keys.group()), numbers)
+            if header["list"]:
+                path = (*path, numbers[path])
+                numbers[path[:-1]] += 1
+            table = path
+        else:
+            path = (*table, *_names(keys.group()))
+        for depth in range(1, len(path) + 1):
+            found.setdefault(path[:depth], line)
+        at = _after(_BETWEEN, text, _end_of_value(text, keys.end()))
+    return found
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Return where what the pattern matches here ends."""
+    match = pattern.match(text, at)
+    return at if match is None else match.end()
+
+
+def _names(written: str) -> list[str]:
+    """Return the names of a key as it is written, dots, quotes and escapes understood."""
+    found: list[str] = []
+    below: Any = tomllib.loads(f"{written} = 0")
+    while isinstance(below, dict):
+        ((name, below),) = below.items()
+        found.append(name)
+    return found
+
+
+def _resolved(names: list[str], numbers: Mapping[Path, int]) -> Path:
+    """Return the path of a header: a list of tables on the way stands for the latest of them."""
+    path: Path = ()
+    for place, name in enumerate(names, start=1):
+        path = (*path, name)
+        if place < len(names) and path in numbers:
+            path = (*path, numbers[path] - 1)
+    return path
+
+
+def _end_of_value(text: str, at: int) -> int:
+    """Return where the line ends, or the last of the lines that a value takes; a header is as good as one."""
+    depth = 0
+    for part in _PART.finditer(text, at):
+        if part.lastgroup == "opens":
+            depth += 1
+        elif part.lastgroup == "closes":
+            depth -= 1
+        elif part.lastgroup == "ends" and depth <= 0:  # A header has closing brackets only.
+            return part.end()
+    return len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a file of settings, and how errors call it.
+
+    title: what it is, for people. path: where it stands. document: all of the file.
+    """
+
+    row: Mapping[str, object]
+    title: str
+    path: Path
+    document: Mapping[str, object]
+
+    def error(self, reason: str, key: str = "") -> ConfigurationError:
+        """Return the error that something here is wrong, with the line of the key where it has one."""
+        return error(self.document, reason, *self.path, *([key] if key in self.row else []), title=self.title)
+
+    def only(self, known: frozenset[str]) -> None:
+        """Raise where there is a key that is not known."""
+        strange = sorted(set(self.row) - known)
+        if strange:
+            raise self.error(
+                f"unknown key {strange[0]!r:.60}; known are {', '.join(sorted(known))}.", strange[0]
+            )
+
+    def text(self, key: str) -> str:
+        """Return a text of one line that must be there."""
+        value = self.row.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(f"{key} is {value!r:.60}; expected text.", key)
+        if not is_line(value):
+            raise self.error(
+                f"{key} is {value!r:.60}; expected one line without spaces around it, "
+                f"{_TEXT_LIMIT} characters at most.",
+                key,
+            )
+        return value
+
+
+def is_line(text: str) -> bool:
+    """Return whether this is one line of text without spaces around it, and not too long."""
+    return bool(text) and text.isprintable() and text == text.strip() and len(text) <= _TEXT_LIMIT
+
+
+def error(
+    document: Mapping[str, object], reason: str, *path: str | int, title: str = ""
+) -> ConfigurationError:
+    """Return the error that something in a file is wrong: file, line and table go before the reason.
+
+    Where nothing is known of the line, it is left out.
+    """
+    file, line = "owners.toml", None
+    if isinstance(document, Document):
+        file, line = document.file, document.lines.get(path)
+    where: list[Any] = [file, *([f"line {line}"] if line else []), *([title] if title else [])]
+    return ConfigurationError(f"{', '.join(where)}: {reason}")
