@@ -12,7 +12,6 @@ from recon.model.records.words import (
     Certainty,
     Direction,
     Finding,
-    Resolution,
     Severity,
 )
 
@@ -73,12 +72,6 @@ SEVERITY_ICONS: Final = {
     Severity.LOW: ":material/keyboard_arrow_down:",
 }
 
-RESOLUTIONS: Final = {
-    Resolution.RECOVERED: "Recovered: the money was got back, or paid out at last",
-    Resolution.WRITTEN_OFF: "Written off: the loss is accepted",
-    Resolution.LEGITIMATE_REPEAT: "Legitimate repeat: every refund was meant",
-    Resolution.FIXED_AT_PROVIDER: "Fixed at the provider, in its own dashboard",
-    Resolution.FALSE_ALARM: "False alarm: nothing was wrong",
-}
+RESOLUTIONS: Final = wording.RESOLUTIONS
 
 ACTIONS: Final = wording.ACTIONS

@@ -5,7 +5,7 @@ Never holds text from a database or a stranger: everything here may be shown as 
 
 from typing import Final
 
-from recon.model.records.words import Action, Kind, Severity, Verdict
+from recon.model.records.words import Action, Kind, Resolution, Severity, Verdict
 
 KINDS: Final = {
     Kind.DUPLICATE: "Refunded twice",
@@ -62,6 +62,14 @@ ACTIONS: Final = {
     Action.ADOPTED: "Refund adopted",
     Action.LINKED: "Refund linked",
     Action.UNLINKED: "Link taken back",
+}
+
+RESOLUTIONS: Final = {
+    Resolution.RECOVERED: "Recovered: the money was got back, or paid out at last",
+    Resolution.WRITTEN_OFF: "Written off: the loss is accepted",
+    Resolution.LEGITIMATE_REPEAT: "Legitimate repeat: every refund was meant",
+    Resolution.FIXED_AT_PROVIDER: "Fixed at the provider, in its own dashboard",
+    Resolution.FALSE_ALARM: "False alarm: nothing was wrong",
 }
 
 VERDICTS: Final = {
