@@ -33,7 +33,7 @@ def utc_now() -> datetime:
 class Received:
     """What came.
 
-    answer: goes back with the acknowledgement; None where nothing does. heard: what is to be done, if anything.
+    answer: goes back with the acknowledgement; None where nothing does. heard: what is to be done, if any.
     """
 
     answer: Mapping[str, Any] | None = None
