@@ -1,43 +1,34 @@
-"""Slack: the token, what it may do, and whether every owner can be reached. Posts nothing."""
+"""Slack: the token, what it may do, whether owners are reached and their answers arrive. Posts nothing."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 
-from recon.doctor.patients import Check, Patient, Pen
-from recon.doors.slack.workspace import Bot, Channel, Workspace
-from recon.model.errors import ConfigurationError
+from recon.doctor import answers, reach
+from recon.doctor.patients import Check, Patient
+from recon.doctor.reach import PRIVATE, PUBLIC, SLACK, Targets
 from recon.model.records.deliveries import Unreadable
-from recon.model.records.remarks import Remark, Section
-from recon.rules import ownership
+from recon.model.records.remarks import Remark
 
-_SLACK = Pen(Section.SLACK)
-_PUBLIC, _PRIVATE = "channels:read", "groups:read"
-
-
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """Whom notices go to. places: channels, people, addresses. groups: to mention. Each with who says so."""
-
-    places: Mapping[str, str]
-    groups: Mapping[str, str]
-
-
-def targets(patient: Patient) -> Targets:
-    """Return everybody that owners.toml and recon.toml name; the first who names them."""
-    assert patient.settings is not None, "only asked with a token"
-    places = {patient.settings.slack.operators_channel: "slack.operators_channel"}
-    groups: dict[str, str] = {}
-    try:
-        rules = ownership.parse(patient.settings.owners).rules
-    except ConfigurationError:  # It is said of the owners.
-        rules = ()
-    for rule in rules:
-        if rule.owner.target:
-            places.setdefault(rule.owner.target, f"rule {rule.owner.rule!r}")
-        if rule.mention is not None:
-            groups.setdefault(rule.mention, f"rule {rule.owner.rule!r}")
-    return Targets(places, groups)
+# What config/slack-manifest.yaml asks for, and says why; a token needs no more.
+SCOPES = frozenset(
+    {
+        "chat:write",
+        "channels:history",
+        "groups:history",
+        "im:history",
+        PUBLIC,
+        PRIVATE,
+        "users:read",
+        "users:read.email",
+        "usergroups:read",
+    }
+)
+_INSTALL = "under OAuth & Permissions of the Slack app, and install the app again."
+_ROTATES = "xoxe.xoxb-"
+# Slack's Date has whole seconds, and the way there and back takes its part.
+_BLUR = timedelta(seconds=2)
+# A look-up begins five minutes before the send by our clock, and a click over HTTP may be as old.
+_FAR_OFF = timedelta(minutes=5)
 
 
 def _token(patient: Patient) -> Iterator[Remark]:
@@ -45,42 +36,68 @@ def _token(patient: Patient) -> Iterator[Remark]:
         return
     slack = patient.settings.slack
     if not slack.enabled:
-        yield _SLACK.warning(
+        yield SLACK.warning(
             "SLACK_BOT_TOKEN is not set: notices wait in the database, and nobody is told of a case.",
-            "Make a Slack app with a bot token (xoxb-) and set it; the dashboard works without.",
+            "Make a Slack app (recon slack manifest) and set its bot token; the dashboard works without.",
         )
         return
+    wrong = reach.wrong(slack)
+    if wrong is not None:
+        yield SLACK.failure(
+            f"SLACK_BOT_TOKEN holds {wrong}.",
+            "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions of the Slack app.",
+        )
+    elif slack.bot_token.reveal().startswith(_ROTATES):
+        yield SLACK.failure(
+            "The bot's token is a rotating one: it ends twelve hours after it was made.",
+            "Make the app anew without token rotation (recon slack manifest): it cannot be switched off.",
+        )
     if slack.base_url:
-        yield _SLACK.warning(
+        yield SLACK.warning(
             f"Slack is spoken to at {slack.base_url}, which is the sandbox or a stand-in.",
             "For real messages leave RECON_SLACK_BASE_URL unset.",
         )
     if patient.offline:
-        yield _SLACK.warning("Slack was not asked (--offline).", "Leave --offline away to know.")
+        yield SLACK.warning("Slack was not asked (--offline).", "Leave --offline away to know.")
 
 
 def _scopes(patient: Patient) -> Iterator[Remark]:
-    workspace = _opened(patient)
+    workspace = reach.opened(patient)
     if workspace is None:
         return
     bot = workspace.bot()
     if isinstance(bot, Unreadable):
-        yield _SLACK.failure(f"The bot cannot sign in: {bot.reason}.", _remedy(bot))
+        yield SLACK.failure(f"The bot cannot sign in: {bot.reason}.", reach.remedy(bot))
         return
-    yield _SLACK.ok(f"The bot is {bot.name} in {bot.team}.")
+    yield SLACK.ok(f"The bot is {bot.name} in {bot.team}.")
+    if bot.said_at is not None:
+        yield _beside(patient.clock() - bot.said_at)
     if bot.scopes is None:
-        yield _SLACK.warning(
-            "Slack did not say what the token may do.", "Compare its scopes with example.env."
+        yield SLACK.warning(
+            "Slack did not say what the token may do.", "Compare its scopes with recon slack manifest."
         )
         return
-    missing = {scope: why for scope, why in needed(targets(patient)).items() if scope not in bot.scopes}
+    missing = {scope: why for scope, why in needed(reach.targets(patient)).items() if scope not in bot.scopes}
     for scope, why in missing.items():
-        yield _SLACK.failure(
-            f"The token lacks the scope {scope}: {why}.",
-            "Add it under OAuth & Permissions of the Slack app, and install the app again.",
-        )
+        yield SLACK.failure(f"The token lacks the scope {scope}: {why}.", f"Add it {_INSTALL}")
     if not missing:
-        yield _SLACK.ok("The token has every scope that deliveries need.")
+        yield SLACK.ok("The token has every scope that deliveries need.")
+    surplus = sorted(bot.scopes - SCOPES)
+    if surplus:
+        yield SLACK.warning(
+            f"The token may do more than recon ever does: {', '.join(surplus)}.", f"Take that out {_INSTALL}"
+        )
+
+
+def _beside(ahead: timedelta) -> Remark:
+    """Return what it means that our clock is that far ahead of Slack's."""
+    off = abs(ahead)
+    if off <= _BLUR:
+        return SLACK.ok("Our clock and Slack's agree.")
+    way = "ahead of" if ahead > timedelta() else "behind"
+    told = f"Our clock is {off.total_seconds():,.0f} s {way} Slack's."
+    todo = "Put this machine's clock right (NTP): a message is looked for by the time of its send."
+    return SLACK.failure(told, todo) if off >= _FAR_OFF else SLACK.warning(told, todo)
 
 
 def needed(found: Targets) -> Mapping[str, str]:
@@ -91,7 +108,7 @@ def needed(found: Targets) -> Mapping[str, str]:
         scopes["channels:history"] = f"{look} in a public channel, and waits for a person"
     if any(target.startswith(("#", "C", "G")) for target in found.places):
         scopes["groups:history"] = f"{look} in a private channel, and waits for a person"
-    people = [target for target in found.places if _is_person(target)]
+    people = [target for target in found.places if reach.is_person(target)]
     if people:
         scopes["im:history"] = f"{look} in a direct message, and waits for a person"
     if any("@" in target for target in people):
@@ -100,137 +117,18 @@ def needed(found: Targets) -> Mapping[str, str]:
 
 
 def _places(patient: Patient) -> Iterator[Remark]:
-    workspace = _opened(patient)
+    workspace = reach.opened(patient)
     if workspace is None:
         return
     bot = workspace.bot()
-    if isinstance(bot, Unreadable):  # It is said already, and nothing can be asked.
-        return
-    found = targets(patient).places
-    named = {target: who for target, who in found.items() if target.startswith("#")}
-    yield from _by_name(workspace, bot, named)
-    reached = []
-    for target, who in found.items():
-        if target in named:
-            continue
-        if _is_person(target):
-            if "@" not in target and bot.scopes is not None and "users:read" not in bot.scopes:
-                yield _unknown([target], "users:read")
-                continue
-            why = workspace.person(target)
-        else:
-            why = workspace.history(target)
-        if why is None:
-            reached.append(target)
-        else:
-            yield _SLACK.failure(f"{target} ({who}) cannot be reached: {why.reason}.", _remedy(why))
-    if reached:
-        yield _SLACK.ok(f"Found: {', '.join(reached)}.")
-
-
-def _by_name(workspace: Workspace, bot: Bot, named: Mapping[str, str]) -> Iterator[Remark]:
-    public, private = (bot.scopes is None or scope in bot.scopes for scope in (_PUBLIC, _PRIVATE))
-    if not public and not private:
-        yield _unknown(named, f"{_PUBLIC} and {_PRIVATE}")
-        return
-    joined = workspace.channels(public=public, private=private)
-    if isinstance(joined, Unreadable):
-        yield _SLACK.warning(f"Which channels the bot is in is not known: {joined.reason}.", _remedy(joined))
-        return
-    of_name: dict[str, list[Channel]] = defaultdict(list)
-    for channel in joined:
-        of_name[channel.name].append(channel)
-    there = []
-    for target, who in named.items():
-        channels = of_name.get(target.removeprefix("#"), [])
-        if not channels:
-            yield _outside(bot, target, who, private=private)
-        elif all(channel.archived for channel in channels):
-            yield _SLACK.failure(
-                f"{target} ({who}) is archived: nothing can be posted there.",
-                "Unarchive it, or name another channel.",
-            )
-        else:
-            there.append(target)
-    if there:
-        yield _SLACK.ok(f"The bot is in {', '.join(there)}.")
-
-
-def _outside(bot: Bot, target: str, who: str, *, private: bool) -> Remark:
-    todo = f"Open {target} in Slack and say /invite @{bot.name}; make the channel first where there is none."
-    if bot.scopes is not None and "chat:write.public" in bot.scopes:
-        return _SLACK.warning(
-            f"The bot is not in {target} ({who}): it can post there if that is a public channel, and cannot "
-            "look for a notice after an unclear send.",
-            todo,
-        )
-    if not private:
-        return _SLACK.warning(
-            f"The bot is in no public channel {target} ({who}); whether it is in a private one is not known.",
-            f"{todo} With the scope {_PRIVATE} this can be seen.",
-        )
-    return _SLACK.failure(f"The bot is not in {target} ({who}), or there is no such channel.", todo)
+    if not isinstance(bot, Unreadable):  # Otherwise it is said already, and nothing can be asked.
+        yield from reach.reached(workspace, bot, reach.targets(patient).places)
 
 
 def _groups(patient: Patient) -> Iterator[Remark]:
-    workspace = _opened(patient)
-    wanted = targets(patient).groups if workspace is not None else {}
-    if workspace is None or not wanted:
-        return
-    known = workspace.groups()
-    if isinstance(known, Unreadable):
-        yield _SLACK.warning(
-            f"Whether the user groups {', '.join(wanted)} exist is not known: {known.reason}.",
-            "With the scope usergroups:read this can be seen.",
-        )
-        return
-    for group, who in wanted.items():
-        if group not in known:
-            yield _SLACK.warning(
-                f"There is no user group {group} ({who}): nobody is mentioned.",
-                "Copy the group's id from its page in Slack, S and letters, into owners.toml.",
-            )
-    if set(wanted) <= known:
-        yield _SLACK.ok(f"Found the user groups {', '.join(wanted)}.")
-
-
-def _unknown(names: Iterable[str], scope: str) -> Remark:
-    return _SLACK.warning(
-        f"Whether {', '.join(names)} can be reached is not known.",
-        f"With the scope {scope} this can be seen; deliveries do not need it.",
-    )
-
-
-def _is_person(target: str) -> bool:
-    return "@" in target or target.startswith(("U", "W"))
-
-
-def _opened(patient: Patient) -> Workspace | None:
-    if patient.offline or patient.settings is None or not patient.settings.slack.enabled:
-        return None
-    return Workspace(patient.settings.slack)
-
-
-def _remedy(why: Unreadable) -> str:
-    for word, todo in (
-        (
-            "invalid_auth",
-            "The token is revoked or mistyped: copy the app's bot token (xoxb-) once more.",
-        ),
-        ("token_revoked", "The token was revoked: install the app again, and set the new token."),
-        ("account_inactive", "The app was removed from the workspace: install it again."),
-        ("missing_scope", "Add the scope under OAuth & Permissions of the Slack app, and install it again."),
-        ("ratelimited", "Slack asks to wait: try again in a minute."),
-        ("users_not_found", "Look at the address: Slack knows nobody by it."),
-        ("user_not_found", "Look at the id: Slack knows nobody by it."),
-        ("deactivated", "Name somebody else in owners.toml."),
-        ("channel_not_found", "Look at the id, and invite the bot: a private channel is hidden until then."),
-        ("not_in_channel", "Invite the bot to the channel."),
-        ("no usable answer", "Look whether this machine reaches Slack: proxy, firewall, its status page."),
-    ):
-        if word in why.reason:
-            return todo
-    return "Look the word up in Slack's reference of errors, or try again."
+    workspace = reach.opened(patient)
+    if workspace is not None:
+        yield from reach.mentioned(workspace, reach.targets(patient).groups)
 
 
 CHECKS = (
@@ -238,4 +136,5 @@ CHECKS = (
     Check("what the token may do", _scopes),
     Check("whether owners can be reached", _places),
     Check("whether user groups are there", _groups),
+    *answers.CHECKS,
 )

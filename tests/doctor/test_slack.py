@@ -1,11 +1,15 @@
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]  # ships no types
 
 from recon.doctor import slack
-from recon.doctor.slack import Targets
+from recon.doctor.reach import Targets
 from recon.model.records.remarks import Section
 from tests.doctor.clinic import CLOSED, Clinic, levels, one
+from tests.house import tree
 from tests.sandboxes import Street
 
 OWNERS = """
@@ -154,3 +158,94 @@ def test_nothing_is_posted(small: Clinic, sandbox: Street) -> None:
     asked = {each["path"] for each in sandbox.requests() if each["path"].startswith("/api/")}
     assert sandbox.messages() == []
     assert not {path for path in asked if "post" in path.lower() or "update" in path}
+
+
+def test_what_is_asked_for_is_what_the_manifest_asks_for() -> None:
+    manifest = yaml.safe_load(Path(tree.ROOT / "config/slack-manifest.yaml").read_text())
+
+    assert frozenset(manifest["oauth_config"]["scopes"]["bot"]) == slack.SCOPES
+
+
+@pytest.mark.parametrize("target", ["#a", "C1", "G1", "U1", "maria@example.com"])
+def test_nothing_is_needed_that_the_manifest_does_not_ask_for(target: str) -> None:
+    assert set(slack.needed(Targets({target: "a rule"}, {}))) <= slack.SCOPES
+
+
+def test_a_token_that_may_do_more_is_a_warning(small: Clinic, sandbox: Street) -> None:
+    scopes(sandbox, *READING, "chat:write.public", "files:write")
+
+    told = one(small.told(Section.SLACK), "may do more than recon ever does: chat:write.public, files:write.")
+
+    assert told.startswith("warning")
+
+
+@pytest.mark.parametrize(
+    "token, sign, level",
+    [
+        ("xoxp-1", "a person's token", "failure"),
+        ("xapp-1", "belongs into SLACK_APP_TOKEN", "failure"),
+        ("xoxe-1", "only renews others", "failure"),
+        ("xoxe.xoxp-1", "ends by itself", "failure"),
+        ("xoxe.xoxb-1", "rotating", "failure"),
+    ],
+)
+def test_a_token_of_another_sort_is_told_by_its_beginning(
+    small: Clinic, token: str, sign: str, level: str
+) -> None:
+    small.environ["SLACK_BOT_TOKEN"] = token
+
+    told = small.told(Section.SLACK)
+
+    assert one(told, sign).startswith(level)
+
+
+def test_slack_is_not_asked_with_a_token_of_another_sort(small: Clinic, sandbox: Street) -> None:
+    small.environ["SLACK_BOT_TOKEN"] = "xoxp-1"
+
+    small.told(Section.SLACK)
+
+    assert [each for each in sandbox.requests() if each["path"].startswith("/api/")] == []
+
+
+def test_a_channel_named_by_its_id_is_found_and_its_archiving_seen(small: Clinic, sandbox: Street) -> None:
+    small.configure("owners.toml", OWNERS.format(target="C0LEADS"))
+    scopes(sandbox, *READING)
+    sandbox.control("slack", channels=[{"name": "leads", "id": "C0LEADS"}])
+    assert one(small.told(Section.SLACK), "The bot is in #refund-operators, C0LEADS").startswith("ok")
+
+    sandbox.control("slack", channels=[{"name": "leads", "id": "C0LEADS", "archived": True}])
+
+    assert one(small.told(Section.SLACK), "C0LEADS (rule 'everything') is archived").startswith("failure")
+
+
+def test_a_channel_that_the_bot_is_in_and_cannot_read_is_a_failure(small: Clinic, sandbox: Street) -> None:
+    scopes(sandbox, *READING)
+    sandbox.fault("POST /api/conversations.history", "500_before", times=50)
+
+    told = one(small.told(Section.SLACK), "#refund-operators (slack.operators_channel) cannot be read")
+
+    assert told.startswith("failure")
+
+
+def test_a_user_group_that_owns_cases_is_looked_for_among_groups(small: Clinic, sandbox: Street) -> None:
+    small.configure("owners.toml", OWNERS.format(target="S0123456789"))
+    scopes(sandbox, *READING, "usergroups:read")
+
+    told = small.told(Section.SLACK)
+
+    assert one(told, "S0123456789").startswith("warning: There is no user group S0123456789 ")
+
+
+@pytest.mark.parametrize(
+    "ahead, sign, level",
+    [
+        (timedelta(), "Our clock and Slack's agree", "ok"),
+        (timedelta(minutes=1), "s ahead of Slack's", "warning"),
+        (timedelta(minutes=6), "s ahead of Slack's", "failure"),
+        (timedelta(minutes=-6), "s behind Slack's", "failure"),
+    ],
+)
+def test_our_clock_is_held_beside_slacks(small: Clinic, *, ahead: timedelta, sign: str, level: str) -> None:
+    small.ahead = ahead
+
+    assert one(small.told(Section.SLACK), sign).startswith(level)
