@@ -7,6 +7,7 @@ before it is sent again. Never talks to Slack and never reads a clock.
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from recon.model import blocks
 from recon.model.records.deliveries import (
     Absent,
     Delivered,
@@ -17,7 +18,7 @@ from recon.model.records.deliveries import (
     Unknown,
     Unreadable,
 )
-from recon.model.records.notices import Notice
+from recon.model.records.notices import Message, Notice
 from recon.model.records.words import NoticeState
 from recon.model.settings import SlackSettings
 
@@ -26,7 +27,8 @@ BETWEEN_LOOK_UPS = timedelta(minutes=1)  # Messages can show late, by seconds; o
 FIRST_PAUSE = timedelta(seconds=15)  # Before the second attempt; doubled for each one after it.
 # While Slack is not there, or our token is not good: no use in hurrying.
 UNREACHED_PAUSE = timedelta(seconds=30)
-HELD_PAUSE = timedelta(seconds=15)  # Until a thread's root may be there.
+HELD_PAUSE = timedelta(seconds=15)  # Where a person's id could not be asked for, or a claim was nearly over.
+TEXT_LIMIT, BLOCK_LIMIT = 3_900, 49  # What a line more still fits into. Source: as in the door to Slack.
 SHORTEST_PAUSE = timedelta(seconds=1)  # Slack takes one message a second and channel.
 
 
@@ -50,14 +52,35 @@ def after(notice: Notice, outcome: Outcome | Finding, *, now: datetime, settings
             return _not_found(notice, outcome, now=now)
 
 
+def rest(outcome: Outcome | Finding, settings: SlackSettings) -> timedelta | None:
+    """Return how long nothing more is to be sent there, as Slack asked; None where it did not ask."""
+    if not isinstance(outcome, NotSent) or outcome.retry_after_seconds is None:
+        return None
+    asked = timedelta(seconds=min(outcome.retry_after_seconds, settings.retry_after_limit.total_seconds()))
+    return max(SHORTEST_PAUSE, asked)
+
+
+def silent(outcome: Outcome | Finding) -> bool:
+    """Return whether nothing usable came from Slack: a few of these in a row, and more would come of more."""
+    return isinstance(outcome, Unknown) or (isinstance(outcome, Unreadable | Held) and outcome.silent)
+
+
+def addressed(message: Message, target: str) -> Message:
+    """Return a message that says whom it was meant for, because they could not be written to."""
+    line = f"Meant for {blocks.clean(target)}, where Slack takes no message from us."
+    text = f"{line} {message.text}"
+    if len(text) > TEXT_LIMIT or (message.blocks and len(message.blocks) >= BLOCK_LIMIT):
+        return message
+    return Message(text, (blocks.context(line), *message.blocks) if message.blocks else ())
+
+
 def _not_sent(notice: Notice, outcome: NotSent, *, now: datetime, settings: SlackSettings) -> Notice:
     if outcome.permanent:
         return _given_up(notice, outcome.reason)
-    asked = outcome.retry_after_seconds
-    wanted = timedelta(seconds=min(asked, settings.retry_after_limit.total_seconds())) if asked else None
+    wanted = rest(outcome, settings)
     if not outcome.counted:
-        pause = max(SHORTEST_PAUSE, wanted) if wanted is not None else UNREACHED_PAUSE
-        return _taken_back(notice, outcome.reason, at=now + min(pause, settings.retry_after_limit))
+        pause = wanted if wanted is not None else min(UNREACHED_PAUSE, settings.retry_after_limit)
+        return _taken_back(notice, outcome.reason, at=now + pause)
     pause = max(wanted or SHORTEST_PAUSE, _pause(notice, settings))
     return _again(notice, outcome.reason, now=now, pause=pause, settings=settings)
 

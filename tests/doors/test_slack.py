@@ -69,7 +69,11 @@ def test_without_a_usable_answer_it_is_unknown_and_sent_once(act: Act, reason: s
     [
         (
             answers("200 OK", '{"ok": false, "error": "channel_not_found"}'),
-            NotSent("Slack said channel_not_found", permanent=True),
+            NotSent("Slack said channel_not_found", permanent=True, astray=True),
+        ),
+        (
+            answers("200 OK", '{"ok": false, "error": "invalid_blocks"}'),
+            NotSent("Slack said invalid_blocks", permanent=True),
         ),
         (
             answers("200 OK", '{"ok": false, "error": "invalid_auth"}'),
@@ -82,9 +86,16 @@ def test_without_a_usable_answer_it_is_unknown_and_sent_once(act: Act, reason: s
         ),
         (
             answers("429 Slow", "", "Retry-After: tomorrow"),
-            NotSent("Slack said ratelimited", counted=False),
+            NotSent("Slack said ratelimited", retry_after_seconds=30.0, counted=False),
         ),
-        (answers("429 Slow", "<h1>slow</h1>"), NotSent("Slack said ratelimited", counted=False)),
+        (
+            answers("429 Slow", "<h1>slow</h1>"),
+            NotSent("Slack said ratelimited", retry_after_seconds=30.0, counted=False),
+        ),
+        (
+            answers("200 OK", '{"ok": false, "error": "rate_limited"}'),
+            NotSent("Slack said ratelimited", retry_after_seconds=30.0, counted=False),
+        ),
     ],
 )
 def test_a_clear_no_is_not_sent(act: Act, expected: NotSent) -> None:
@@ -134,6 +145,41 @@ def test_no_outcome_carries_the_token(act: Act, caplog: pytest.LogCaptureFixture
     assert "hidden1234" not in repr(outcome) + caplog.text
 
 
+@pytest.mark.parametrize("act", [closes, answers("200 OK", '{"ok": true}')])
+def test_nothing_is_printed_of_a_body_or_token_whatever_is_logged(
+    act: Act, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level("DEBUG"), wire(act) as served:
+        post(served.url + "/api/", Message("customer cus_1"))
+        assert b"cus_1" in served.requests[0]
+
+    printed = caplog.text + "".join(capfd.readouterr())
+    assert ("cus_1" in printed, "hidden1234" in printed) == (False, False)
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"])
+def test_an_address_of_our_own_is_asked_past_the_environments_proxy(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.delenv("no_proxy")
+    with wire(answers("200 OK", "{}")) as proxy, wire(answers("200 OK", '{"ok": true}')) as served:
+        monkeypatch.setenv(name, proxy.url)
+        post(served.url + "/api/")
+
+        assert (len(proxy.requests), len(served.requests)) == (0, 1)
+
+
+def test_a_token_does_not_follow_where_an_answer_leads() -> None:
+    with wire(answers("200 OK", '{"ok": true}')) as elsewhere:
+        moved = answers("302 Found", "", f"Location: {elsewhere.url}/api/chat.postMessage")
+        with wire(moved) as served:
+            outcome = post(served.url + "/api/")
+
+        assert isinstance(outcome, Unknown)
+        assert elsewhere.requests == []
+
+
 def test_a_message_is_posted_as_it_is_with_its_delivery_id(street: Street) -> None:
     outcome = slack(street.slack_url).post(HELLO, delivery_id="d1", channel="#refunds")
 
@@ -153,6 +199,20 @@ def test_a_reply_goes_into_its_thread(street: Street) -> None:
     slack(street.slack_url).post(HELLO, delivery_id="d2", channel=root.channel, thread_ts=root.ts)
 
     assert [message["thread_ts"] for message in street.messages()][1:] == [root.ts]
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_a_call_is_a_reply_that_the_channel_sees_too(street: Street, broadcast: bool) -> None:  # noqa: FBT001
+    root = slack(street.slack_url).post(HELLO, delivery_id="d1", channel="#refunds")
+    assert isinstance(root, Delivered)
+
+    slack(street.slack_url).post(
+        HELLO, delivery_id="d2", channel=root.channel, thread_ts=root.ts, broadcast=broadcast
+    )
+
+    asked = street.requests(path="/api/chat.postMessage")[1]["form"]
+    assert asked.get("reply_broadcast") == (True if broadcast else None)
+    assert asked["thread_ts"] == root.ts
 
 
 def test_an_edit_stands_in_the_place_of_the_message(street: Street) -> None:
@@ -243,6 +303,45 @@ def test_a_reply_is_found_in_its_thread_only(street: Street) -> None:
     assert find(street.slack_url) == Absent()
 
 
+def test_where_a_thread_is_gone_nothing_is_in_it(street: Street) -> None:
+    slack(street.slack_url).post(HELLO, delivery_id="d0", channel="C1")
+
+    assert find(street.slack_url, thread_ts="1.000001") == Absent()
+
+
+def test_a_channel_that_is_known_by_name_only_is_read_by_its_id(street: Street) -> None:
+    street.control("slack", names_anywhere=False)
+    one = slack(street.slack_url)
+    posted = one.post(HELLO, delivery_id="d1", channel="#refunds")
+
+    found = [one.find("d1", channel="#refunds", thread_ts=None, oldest=LONG_AGO) for _ in range(2)]
+
+    assert found == [posted, posted]
+    assert len(street.requests(path="/api/users.conversations")) == 1
+
+
+def test_a_person_is_read_where_their_messages_are() -> None:
+    opened = answers("200 OK", json.dumps({"ok": True, "channel": {"id": "D0123"}}))
+    us, read = answers("200 OK", json.dumps({"ok": True, "bot_id": "B1"})), answers("200 OK", history(OURS))
+    with wire(opened, us, read) as served:
+        found = slack(served.url + "/").find("d1", channel="U0123", thread_ts=None, oldest=LONG_AGO)
+        asked = [request.split()[1].decode() for request in served.requests]
+
+    assert found == Delivered("D0123", "1.5")
+    assert asked == ["/conversations.open", "/auth.test", "/conversations.history"]
+
+
+def test_a_name_that_cannot_be_asked_for_now_proves_nothing(street: Street) -> None:
+    one = slack(street.slack_url)
+    one.post(HELLO, delivery_id="d1", channel="#refunds")
+    street.fault("POST /api/users.conversations", "500_before")
+
+    found = one.find("d9", channel="#refunds", thread_ts=None, oldest=LONG_AGO)
+
+    assert isinstance(found, Unreadable)
+    assert found.silent
+
+
 def test_absence_is_said_after_the_last_page_only(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recon.doors.slack.posts._PAGE", 2)
     posted = [slack(street.slack_url).post(HELLO, delivery_id=f"d{n}", channel="C1") for n in range(5)]
@@ -295,7 +394,14 @@ OURS = {"ts": "1.5", "bot_id": "B1", "metadata": {"event_payload": {"delivery_id
             json.dumps({"ok": False, "error": "not_in_channel"}),
             Unreadable("Slack said not_in_channel (200) when it was asked to look."),
         ),
-        ("<h1>hello</h1>", Unreadable("Slack said nothing usable (200) when it was asked to look.")),
+        (
+            "<h1>hello</h1>",
+            Unreadable("Slack said nothing usable (200) when it was asked to look.", silent=True),
+        ),
+        (
+            json.dumps({"ok": False, "error": "internal_error"}),
+            Unreadable("Slack said internal_error (200) when it was asked to look.", silent=True),
+        ),
     ],
 )
 def test_another_bots_message_is_not_ours_and_a_broken_answer_proves_nothing(
@@ -319,6 +425,8 @@ def test_a_person_is_found_by_address_or_nobody_is(street: Street) -> None:
 
     assert str(one.person("ann@shop.example")).startswith("U")
     assert one.person("nobody@shop.invalid") is None
+    street.control("slack", scopes=["chat:write"])
+    assert one.person("ann@shop.example") is None
     street.fault("POST /api/users.lookupByEmail", "500_before")
     assert isinstance(one.person("ann@shop.example"), Unreadable)
 

@@ -68,13 +68,13 @@ SLOW = NotSent("slow", retry_after_seconds=30, counted=False)
         (1, SLOW, WAITING, 30, 0),
         (3, SLOW, WAITING, 30, 2),
         (9, SLOW, WAITING, 30, 8),
-        (1, replace(SLOW, retry_after_seconds=0.0), WAITING, 30, 0),
+        (1, replace(SLOW, retry_after_seconds=0.0), WAITING, 1, 0),
         (1, replace(SLOW, retry_after_seconds=0.5), WAITING, 1, 0),
         (1, replace(SLOW, retry_after_seconds=9999.0), WAITING, 300, 0),
         (1, replace(SLOW, retry_after_seconds=None), WAITING, 30, 0),
-        # Its thread has no root yet.
-        (1, Held("no root yet"), WAITING, 15, 0),
-        (3, Held("no root yet"), WAITING, 15, 2),
+        # Something else must come first.
+        (1, Held("not now"), WAITING, 15, 0),
+        (3, Held("not now"), WAITING, 15, 2),
         # Unknown: looked for, not before the timeout and a minute.
         (1, Unknown("silence"), UNKNOWN, 70, 1),
         (3, Unknown("silence"), UNKNOWN, 70, 3),
@@ -146,6 +146,64 @@ def test_the_reason_is_kept_for_people() -> None:
     assert deliveries.after(NOTICE, NO, now=NOW, settings=SETTINGS).error == "no"
     last = deliveries.after(replace(NOTICE, attempts=3), NO, now=NOW, settings=SETTINGS)
     assert last.error == "no; given up after 3 attempts"
+
+
+@pytest.mark.parametrize(
+    "outcome,seconds",
+    [
+        (Delivered("C1", "1.2"), None),
+        (NO, None),
+        (Unknown("silence"), None),
+        (replace(SLOW, retry_after_seconds=None), None),
+        (SLOW, 30),
+        (replace(SLOW, retry_after_seconds=0.0), 1),
+        (replace(SLOW, retry_after_seconds=300.0), 300),
+        (replace(SLOW, retry_after_seconds=86_400.0), 300),
+        (replace(SLOW, retry_after_seconds=float("inf")), 300),
+    ],
+)
+def test_a_place_rests_as_long_as_slack_asks_within_a_limit(outcome: Outcome, seconds: float | None) -> None:
+    rest = deliveries.rest(outcome, SETTINGS)
+
+    assert rest == (None if seconds is None else timedelta(seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    "outcome,silent",
+    [
+        (Delivered("C1", "1.2"), False),
+        (NO, False),
+        (Absent(), False),
+        (Held("claim"), False),
+        (Unreadable("not_in_channel"), False),
+        (Unknown("silence"), True),
+        (Unknown("silence", repeatable=True), True),
+        (Unreadable("silence", silent=True), True),
+        (Held("silence", silent=True), True),
+    ],
+)
+def test_silence_is_what_says_nothing_of_the_message(outcome: Outcome | Finding, silent: bool) -> None:  # noqa: FBT001
+    assert deliveries.silent(outcome) == silent
+
+
+HELLO = Message("hello", ({"type": "divider"},))
+
+
+def test_a_message_for_somebody_who_cannot_be_written_to_says_whom_it_was_meant_for() -> None:
+    meant = deliveries.addressed(HELLO, "ann@shop.example <!channel>")
+
+    said = "Meant for ann@shop.example &lt;!channel&gt;, where Slack takes no message from us."
+    assert meant.text == f"{said} hello"
+    assert [block["type"] for block in meant.blocks] == ["context", "divider"]
+    assert said in str(meant.blocks[0])
+    assert deliveries.addressed(Message("hello"), "#closed").blocks == ()
+
+
+@pytest.mark.parametrize(
+    "full", [Message("x" * 3_990), Message("hello", tuple({"type": "divider"} for _ in range(50)))]
+)
+def test_a_message_that_has_no_room_for_it_stays_as_it_is(full: Message) -> None:
+    assert deliveries.addressed(full, "#closed") == full
 
 
 REASON = st.text("ab", max_size=3)

@@ -33,19 +33,19 @@ _PAGE = 200  # Messages per page of a look-up, as Slack recommends.
 _PAGES = 50  # 10,000 messages since a send: beyond that somebody must look with their own eyes.
 # A look-up begins that much before the send, as our clock may be ahead of Slack's.
 _SKEW = timedelta(minutes=5)
+NO_HURRY_SECONDS = 30.0  # After a "too much" that does not say for how long.
 # Slack says that some of it may have happened. Source: its page of chat.postMessage.
 _PERHAPS = frozenset({"fatal_error", "internal_error", "service_unavailable"})
+_TOO_MUCH = frozenset({"rate_limited", "ratelimited"})  # Said in a 429 or, by chat.postMessage, in a 200.
 # Not about this message: our token, or Slack as a whole. It may go out when that is put right.
-_PASSING = frozenset(
+_TOKEN = frozenset(
     {
         "accesslimited",
         "account_inactive",
         "ekm_access_denied",
         "invalid_auth",
-        "missing_scope",
         "not_authed",
         "org_login_required",
-        "ratelimited",
         "request_timeout",
         "team_access_not_granted",
         "team_added_to_org",
@@ -54,28 +54,34 @@ _PASSING = frozenset(
         "two_factor_setup_required",
     }
 )
-# The same message to the same place will be refused again.
-_FOR_GOOD = frozenset(
+_PASSING = _TOKEN | {"missing_scope"}
+# This place takes nothing from us, whatever it says.
+_ASTRAY = frozenset(
     {
         "channel_not_found",
-        "invalid_arguments",
-        "invalid_blocks",
-        "invalid_blocks_format",
         "is_archived",
-        "metadata_too_large",
-        "msg_blocks_too_long",
-        "msg_too_long",
         "no_permission",
-        "no_text",
         "not_in_channel",
         "restricted_action",
         "user_disabled",
         "user_not_found",
     }
 )
+# The same message to the same place will be refused again.
+_FOR_GOOD = _ASTRAY | {
+    "invalid_arguments",
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "metadata_too_large",
+    "msg_blocks_too_long",
+    "msg_too_long",
+    "no_text",
+}
 # The message to edit, or to reply to, is not there or not ours to change: a new one is needed.
 _GONE = frozenset({"cant_update_message", "edit_window_closed", "is_inactive", "message_not_found"})
 _NO_THREAD = frozenset({"cannot_reply_to_message", "thread_not_found"})
+_ID = re.compile(r"[CDG][A-Z0-9]{2,}")  # What reading takes; a name or a person is for posting only.
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 
 
 class Slack:
@@ -89,13 +95,20 @@ class Slack:
         """
         self._client = wire.client(settings)
         self._bot_id: str | None = None
+        self._ids: dict[str, str] = {}
 
     def post(
-        self, message: Message, *, delivery_id: str, channel: str, thread_ts: str | None = None
+        self,
+        message: Message,
+        *,
+        delivery_id: str,
+        channel: str,
+        thread_ts: str | None = None,
+        broadcast: bool = False,
     ) -> Delivered | NotSent | Unknown:
         """Post a message once, into a thread where one is given, with the delivery id in its metadata.
 
-        NotSent with gone where that thread is not there.
+        broadcast: the channel sees the reply as well. NotSent with gone where that thread is not there.
         """
         flaw = _flaw(message)
         if flaw is not None:
@@ -106,6 +119,7 @@ class Slack:
                 text=message.text,
                 blocks=list(message.blocks),
                 thread_ts=thread_ts,
+                reply_broadcast=True if broadcast else None,
                 metadata=_metadata(delivery_id),
                 unfurl_links=False,
                 unfurl_media=False,
@@ -139,8 +153,11 @@ class Slack:
         thread_ts: replies are found in their thread only. Absent is said only after the last page.
         """
         since = f"{(oldest - _SKEW).timestamp():.6f}"
+        place = self._id(channel)
+        if isinstance(place, Unreadable):
+            return place
         asked: dict[str, Any] = {
-            "channel": channel,
+            "channel": place,
             "oldest": since,
             "limit": _PAGE,
             "include_all_metadata": True,
@@ -154,32 +171,51 @@ class Slack:
         for _ in range(_PAGES):
             page = _read(lambda: ask(**asked))
             if isinstance(page, Unreadable):
-                return page
-            messages = page.get("messages")
-            if not isinstance(messages, list):
-                return Unreadable("Slack's answer holds no messages.")
-            for found in messages:
-                ts = _ours(found, delivery_id, bot_id)
-                if ts is not None:
-                    return Delivered(str(page.get("channel") or channel), ts)
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
-            if not cursor:
-                return (
-                    Unreadable("Slack says more follows, but not where.")
-                    if page.get("has_more")
-                    else Absent()
-                )
-            asked["cursor"] = cursor
+                return Absent() if page.reason.startswith(_NOTHING_THERE) else page
+            found = _in_page(page, delivery_id, bot_id=bot_id, channel=place)
+            if found is not None:
+                return found
+            asked["cursor"] = page["response_metadata"]["next_cursor"]
         return Unreadable(f"More than {_PAGES * _PAGE} messages since the send.")
 
     def person(self, email: str) -> str | Unreadable | None:
-        """Return the user id of a person by their address; None where Slack knows nobody by it."""
+        """Return the user id of a person by their address; None where Slack names nobody to us by it."""
         found = _read(lambda: self._client.users_lookupByEmail(email=email))
         if isinstance(found, Unreadable):
-            return None if found.reason.startswith(f"{_SAID}users_not_found") else found
+            return found if found.silent else None
         user = found.get("user")
         user_id = user.get("id") if isinstance(user, dict) else None
         return user_id if isinstance(user_id, str) else Unreadable("Slack's answer names no user.")
+
+    def _id(self, channel: str) -> "str | Unreadable":
+        """Return the id of a channel, which reading it needs; what Slack does not tell is left as it is."""
+        if _ID.fullmatch(channel) or channel in self._ids:
+            return self._ids.get(channel, channel)
+        found = self._direct(channel) if _PERSON.fullmatch(channel) else self._listed(channel)
+        if isinstance(found, str):
+            self._ids[channel] = found
+        return channel if found is None else found
+
+    def _direct(self, person: str) -> "str | Unreadable | None":
+        told = _read(lambda: self._client.conversations_open(users=person))
+        if isinstance(told, Unreadable):
+            return told if told.silent else None
+        found = (told.get("channel") or {}).get("id")
+        return found if isinstance(found, str) else None
+
+    def _listed(self, name: str) -> "str | Unreadable | None":
+        asked: dict[str, Any] = {"types": "public_channel,private_channel", "limit": _PAGE}
+        for _ in range(_PAGES):
+            page = _read(lambda: self._client.users_conversations(**asked))
+            if isinstance(page, Unreadable):
+                return page if page.silent else None
+            for each in page.get("channels") or ():
+                if each.get("name") == name.removeprefix("#"):
+                    return str(each["id"])
+            asked["cursor"] = (page.get("response_metadata") or {}).get("next_cursor")
+            if not asked["cursor"]:
+                return None
+        return None
 
     def _own_bot_id(self) -> "str | Unreadable":
         if self._bot_id is None:
@@ -194,6 +230,8 @@ class Slack:
 
 
 _SAID = "Slack said "
+# What is said of the thread of a message that was deleted and has no reply.
+_NOTHING_THERE = f"{_SAID}thread_not_found"
 
 
 def _sent(call: Callable[[], SlackResponse]) -> Delivered | NotSent | Unknown:
@@ -225,7 +263,7 @@ def _gone(outcome: Delivered | NotSent | Unknown, words: frozenset[str]) -> Deli
 
 def _refusal(error: SlackApiError) -> NotSent | Unknown:
     status, said = error.response.status_code, _code(error)
-    if status == http.client.TOO_MANY_REQUESTS:
+    if status == http.client.TOO_MANY_REQUESTS or said in _TOO_MUCH:
         after = _seconds(error.response.headers)
         return NotSent(f"{_SAID}ratelimited", retry_after_seconds=after, counted=False)
     if status >= http.client.INTERNAL_SERVER_ERROR:
@@ -234,7 +272,12 @@ def _refusal(error: SlackApiError) -> NotSent | Unknown:
         return Unknown(f"The answer ({status}) is not Slack's.")
     if said in _PERHAPS:
         return Unknown(f"{_SAID}{said}")
-    return NotSent(f"{_SAID}{said}", permanent=said in _FOR_GOOD, counted=said not in _PASSING)
+    return NotSent(
+        f"{_SAID}{said}",
+        permanent=said in _FOR_GOOD,
+        counted=said not in _PASSING,
+        astray=said in _ASTRAY,
+    )
 
 
 def _code(error: SlackApiError) -> str | None:
@@ -248,11 +291,28 @@ def _read(call: Callable[[], Any]) -> "Mapping[str, Any] | Unreadable":
     try:
         answer = call().data
     except SlackApiError as error:  # Slack, or something in front of it, answered no.
-        said = _code(error) or "nothing usable"
-        return Unreadable(f"{_SAID}{said} ({error.response.status_code}) when it was asked to look.")
+        status, said = error.response.status_code, _code(error)
+        silent = status != http.client.OK or said is None or said in _PERHAPS | _TOO_MUCH | _TOKEN
+        reason = f"{_SAID}{said or 'nothing usable'} ({status}) when it was asked to look."
+        return Unreadable(reason, silent=silent)
     except Exception as error:  # noqa: BLE001 - every failure proves nothing
-        return Unreadable(f"No usable answer from Slack ({type(error).__name__}) when it was asked to look.")
-    return answer if isinstance(answer, dict) else Unreadable("Slack's answer is not an object.")
+        reason = f"No usable answer from Slack ({type(error).__name__}) when it was asked to look."
+        return Unreadable(reason, silent=True)
+    return answer if isinstance(answer, dict) else Unreadable("Slack's answer is not an object.", silent=True)
+
+
+def _in_page(page: Mapping[str, Any], delivery_id: str, *, bot_id: str, channel: str) -> Finding | None:
+    """Return what a page says of a message of ours; None where the next page must be read."""
+    messages = page.get("messages")
+    if not isinstance(messages, list):
+        return Unreadable("Slack's answer holds no messages.")
+    for found in messages:
+        ts = _ours(found, delivery_id, bot_id)
+        if ts is not None:
+            return Delivered(str(page.get("channel") or channel), ts)
+    if (page.get("response_metadata") or {}).get("next_cursor"):
+        return None
+    return Unreadable("Slack says more follows, but not where.") if page.get("has_more") else Absent()
 
 
 def _ours(found: object, delivery_id: str, bot_id: str) -> str | None:
@@ -267,12 +327,12 @@ def _metadata(delivery_id: str) -> dict[str, Any]:
     return {"event_type": EVENT_TYPE, "event_payload": {"delivery_id": delivery_id}}
 
 
-def _seconds(headers: Mapping[str, Any]) -> float | None:
+def _seconds(headers: Mapping[str, Any]) -> float:
     named = {str(name).lower(): value for name, value in headers.items()}
     try:
         return max(0.0, float(named.get("retry-after", "")))
     except ValueError:  # Absent, or a date.
-        return None
+        return NO_HURRY_SECONDS
 
 
 def _flaw(message: Message) -> str | None:

@@ -4,11 +4,34 @@ Never sends anything by itself.
 """
 
 import logging
+from http.client import HTTPMessage
+from typing import IO, Any
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from slack_sdk import WebClient
 
 from recon.model.errors import ConfigurationError
 from recon.model.settings import SlackSettings
+
+
+class _Stays(HTTPRedirectHandler):
+    """Follows no redirect: the token and the message would go along."""
+
+    def redirect_request(  # noqa: PLR0917 - urllib's
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> None:
+        """Make a redirect an answer that is not Slack's."""
+
+
+class _Client(WebClient):
+    """Slack's client with a way to it of its own; the other one's is chosen once for a whole process."""
+
+    opener: OpenerDirector
+
+    def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:  # noqa: ARG002 - the client's
+        with self.opener.open(req, timeout=self.timeout) as answer:
+            body = answer.read().decode(answer.headers.get_content_charset() or "utf-8")
+            return {"status": answer.code, "headers": answer.headers, "body": body}
 
 
 def client(settings: SlackSettings) -> WebClient:
@@ -22,13 +45,15 @@ def client(settings: SlackSettings) -> WebClient:
     # The client's debug lines print whole bodies, and its error lines go to whoever listens.
     quiet = logging.getLogger("recon.slack_sdk")
     quiet.setLevel(logging.CRITICAL)
-    made = WebClient(
+    made = _Client(
         settings.bot_token.reveal(),
         base_url=settings.base_url or WebClient.BASE_URL,
         timeout=settings.timeout_seconds,
         retry_handlers=[],
         logger=quiet,
     )
-    # Its own reading of the environment's proxies does not know NO_PROXY; without it urllib's does.
+    # An address of our own is on this machine: a proxy for the world outside must not get the token. Slack
+    # itself is reached as the environment says, NO_PROXY included, which the client's own reading leaves out.
     made.proxy = None
+    made.opener = build_opener(ProxyHandler({} if settings.base_url else None), _Stays())
     return made

@@ -21,7 +21,8 @@ class NotSent:
     reason: for people, without secrets. retry_after_seconds: what Slack asked for, None when it did not.
     permanent: the same again would be refused again. counted: it says something of this message, so that it
     counts towards the limit of attempts; False when nothing could be sent, as while Slack is not reachable.
-    gone: the message to edit or to reply to is not there, or may not be edited.
+    gone: the message to edit or to reply to is not there, or may not be edited. astray: this place takes no
+    message of ours, whatever it says; another may.
     """
 
     reason: str
@@ -29,6 +30,7 @@ class NotSent:
     permanent: bool = False
     counted: bool = True
     gone: bool = False
+    astray: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,10 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Nothing was tried, because something else must come first."""
+    """Nothing was tried, because something else must come first. silent: as with Unreadable."""
 
     reason: str
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,13 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The channel could not be read completely, which proves nothing."""
+    """The channel could not be read completely, which proves nothing.
+
+    silent: nothing usable came from Slack, so that asking for more has little use now.
+    """
 
     reason: str
+    silent: bool = False
 
 
 Outcome = Delivered | NotSent | Unknown | Held
