@@ -22,6 +22,7 @@ from recon.cli import (
     operators,
     run,
     sandbox,
+    slack,
     status,
     verify,
 )
@@ -68,6 +69,7 @@ app.command("status")(status.status)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(operators.app)
+app.add_typer(slack.app)
 
 
 def _flow(group: typer.Typer) -> None:

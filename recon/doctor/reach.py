@@ -38,12 +38,15 @@ def targets(patient: Patient) -> Targets:
     named = [(patient.settings.slack.operators_channel, "slack.operators_channel")]
     groups: list[tuple[str | None, str]] = []
     try:
-        rules = ownership.parse(patient.settings.owners).rules
+        found = ownership.parse(patient.settings.owners)
     except ConfigurationError:  # It is said of the owners.
-        rules = ()
-    for rule in rules:
+        return sorted_out(named, groups)
+    for rule in found.rules:
         named.append((rule.owner.target, f"rule {rule.owner.rule!r}"))
         groups.append((rule.mention, f"rule {rule.owner.rule!r}"))
+    for owner in found.profiles().values():  # Those who are only asked when nobody answers, too.
+        named.append((owner.target, f"owner {owner.name!r}"))
+        groups.append((owner.group, f"owner {owner.name!r}"))
     return sorted_out(named, groups)
 
 
