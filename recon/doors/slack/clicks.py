@@ -72,9 +72,9 @@ class Mouth:
             )
 
         failed = _tried(ephemeral)
-        if failed is None or not self._is_slacks(place.response_url):
+        url = place.response_url
+        if failed is None or url is None or not is_slacks(url, self._base):
             return failed
-        url = str(place.response_url)
         again = _tried(lambda: self._respond(url, text))
         return None if again is None else f"{failed} {again}"
 
@@ -90,13 +90,12 @@ class Mouth:
         if answer.status_code != _OK:
             raise ConnectionError(answer.status_code)
 
-    def _is_slacks(self, url: str | None) -> bool:
-        """Return whether an address is Slack's own, or where the settings say that Slack is."""
-        if url is None:
-            return False
-        if self._base is not None:
-            return urlsplit(url)[:2] == urlsplit(self._base)[:2]
-        return url.startswith(_HOOKS)
+
+def is_slacks(url: str, base_url: str | None) -> bool:
+    """Return whether an address is Slack's own, or where the settings say that Slack is."""
+    if base_url is not None:
+        return urlsplit(url)[:2] == urlsplit(base_url)[:2]
+    return url.startswith(_HOOKS)
 
 
 def _pressed(payload: Mapping[str, Any], slack_id: str) -> Pressed | None:
@@ -145,9 +144,7 @@ def _tried(call: Callable[[], object]) -> str | None:
     try:
         call()
     except SlackApiError as error:  # Slack, or something in front of it, answered no.
-        data = error.response.data
-        said = data.get("error") if isinstance(data, dict) else None
-        return f"Slack said {said!r:.40}." if said else f"Slack answered {error.response.status_code}."
+        return wire.refusal(error)
     except Exception as error:  # noqa: BLE001 - a broken connection, an answer cut short or in a wrong encoding
         return f"No usable answer from Slack ({type(error).__name__})."
     return None

@@ -107,14 +107,13 @@ class Socket:
         try:
             self._client.connect_to_new_endpoint()
         except SlackApiError as error:  # Slack, or something in front of it, answered no.
-            data = error.response.data
-            said = str(data.get("error")) if isinstance(data, dict) else ""
+            said = wire.word(error)
             if said in _WRONG:
                 raise ConfigurationError(
                     "Expected SLACK_APP_TOKEN to open a socket (an xapp- token with connections:write, of an "
                     f"app that has Socket Mode on), found that Slack says {said}."
                 ) from None
-            return f"Slack said {said!r:.40}." if said else f"Slack answered {error.response.status_code}."
+            return wire.refusal(error)
         except Exception as error:  # noqa: BLE001 - a broken connection, an answer cut short or in a wrong encoding
             return f"No usable answer from Slack ({type(error).__name__})."
         return None if self._client.is_connected() else "Slack did not open the socket that it named."

@@ -4,11 +4,13 @@ Never sends anything by itself.
 """
 
 import logging
+import re
 from http.client import HTTPMessage
 from typing import IO, Any
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
 
 from recon.model.errors import ConfigurationError
 from recon.model.settings import SlackSettings
@@ -57,3 +59,16 @@ def client(settings: SlackSettings) -> WebClient:
     made.proxy = None
     made.opener = build_opener(ProxyHandler({} if settings.base_url else None), _Stays())
     return made
+
+
+def word(error: SlackApiError) -> str | None:
+    """Return Slack's own word for what is wrong; None where the answer is not Slack's."""
+    data = error.response.data
+    said = data.get("error") if isinstance(data, dict) else None
+    return said if isinstance(said, str) and re.fullmatch(r"[a-z0-9_]+", said) else None
+
+
+def refusal(error: SlackApiError) -> str:
+    """Return what Slack, or something in front of it, answered, as one sentence."""
+    said = word(error)
+    return f"Slack said {said}." if said else f"Slack answered {error.response.status_code}."

@@ -19,5 +19,5 @@ def take(database: Database, signature: str, *, now: datetime) -> bool:
     """Keep a signature; return whether it is the first time. Older ones than can count are dropped."""
     with database.write() as connection:
         connection.execute(delete(signatures).where(signatures.c.at < now - KEPT))
-        adding = insert(connection, signatures).values(signature=signature, at=now)
-        return connection.execute(adding.on_conflict_do_nothing()).rowcount == 1
+        adding = insert(connection, signatures).values(signature=signature, at=now).on_conflict_do_nothing()
+        return connection.scalar(adding.returning(signatures.c.signature)) is not None
