@@ -69,6 +69,11 @@ class Street:
         found: list[dict[str, Any]] = self._ask("messages")
         return found
 
+    def see(self, path: str) -> list[dict[str, Any]]:
+        """GET /_sandbox/<path>: envelopes, views, ephemerals, sockets and the like."""
+        found: list[dict[str, Any]] = self._ask(path)
+        return found
+
     def _ask(self, path: str, body: bytes | None = None) -> Any:  # noqa: ANN401  a list or an object
         request = urllib.request.Request(f"{self.url}/_sandbox/{path}", data=body)  # noqa: S310  loopback
         try:

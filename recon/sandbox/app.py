@@ -8,14 +8,16 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recon.sandbox import control
+from recon.sandbox import clicks, control
+from recon.sandbox.answers_counter import AnswersCounter
 from recon.sandbox.counter import ProviderCounter
 from recon.sandbox.exchange import Exchange
 from recon.sandbox.page import SlackPage
 from recon.sandbox.slack_counter import SlackCounter
+from recon.sandbox.sockets import Link
 from recon.sandbox.world import Room
 
 
@@ -27,7 +29,10 @@ def build(room: Room) -> Starlette:
         routes=[
             Route("/v1/{path:path}", provider),
             Route("/api/{path:path}", slack),
+            Route("/slack-actions/{path:path}", Exchange(room, AnswersCounter())),
+            WebSocketRoute("/link/", Link(room)),
             *control.routes(room),
+            *clicks.routes(room),
             Route("/", _to_slack),
             Route("/slack", SlackPage(room)),
             Route("/slack/{channel}", SlackPage(room)),

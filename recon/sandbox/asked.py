@@ -10,6 +10,7 @@ from typing import Any
 from recon.sandbox import blocks, forms
 from recon.sandbox.slack import Draft, SlackError, Workspace
 from recon.sandbox.wire import Call
+from recon.sandbox.world import World
 
 TEXT_LIMIT = 40_000
 METADATA_LIMIT_BYTES = 8_000
@@ -19,9 +20,14 @@ METADATA_LIMIT_BYTES = 8_000
 class Asked:
     """One method call with its arguments."""
 
-    workspace: Workspace
+    world: World
     arguments: Mapping[str, Any]
     now: float
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace it is asked of."""
+        return self.world.slack
 
     def text(self, name: str) -> str:
         """An argument as text; "" when absent."""

@@ -5,7 +5,9 @@ Source: https://docs.slack.dev/reference/block-kit/blocks; the total over all bl
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Any
 
 from recon.sandbox import checks, elements
@@ -56,12 +58,9 @@ def texts(part: object) -> Iterator[str]:
             yield from texts(item)
 
 
-def named(blocks: list[dict[str, Any]], *, taken: str) -> list[dict[str, Any]]:
-    """The same blocks, each with an id: Slack gives one to a block that came without."""
-    return [
-        block if block.get("block_id") else {**block, "block_id": f"{taken}{at}"}
-        for at, block in enumerate(blocks)
-    ]
+def named(blocks: list[dict[str, Any]], *, seed: str) -> list[dict[str, Any]]:
+    """The same blocks, each block and what can be clicked in it with an id, as Slack makes one up."""
+    return [_named(block, f"{seed}/{at}") for at, block in enumerate(blocks)]
 
 
 def clickable(block: dict[str, Any]) -> list[dict[str, Any]]:
@@ -70,6 +69,26 @@ def clickable(block: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         e for e in found if isinstance(e, dict) and e.get("type") not in {"mrkdwn", "plain_text", "image"}
     ]
+
+
+def _named(block: dict[str, Any], seed: str) -> dict[str, Any]:
+    content = {**block, "block_id": block.get("block_id") or _made_up(seed)}
+    for name in ("accessory", "element"):
+        if isinstance(content.get(name), dict):
+            content[name] = _with_action(content[name], f"{seed}/{name}")
+    if content["type"] == "actions":
+        content["elements"] = [_with_action(e, f"{seed}/{n}") for n, e in enumerate(content["elements"])]
+    return content
+
+
+def _with_action(element: dict[str, Any], seed: str) -> dict[str, Any]:
+    if element["type"] in _STILL or element.get("action_id"):
+        return element
+    return {**element, "action_id": _made_up(seed)}
+
+
+def _made_up(seed: str) -> str:
+    return b64encode(sha256(seed.encode()).digest(), b"+/").decode()[:5]
 
 
 def _block(block: object, at: str) -> Iterator[str]:

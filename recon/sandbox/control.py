@@ -17,7 +17,6 @@ Wrong input is a 400 that says what was expected.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -27,18 +26,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from recon.sandbox import faults, objects, provider
+from recon.sandbox import faults, objects, provider, told
 from recon.sandbox.errors import ProviderError
 from recon.sandbox.provider import Origin, Payment, Refund, Wish
 from recon.sandbox.slack import Message
 from recon.sandbox.world import Room, World
 
-_MISSING = object()
 _CURRENCY = re.compile(r"[a-z]{3}")
-
-
-class WrongInputError(ValueError):
-    """A control call that does not say what it should; the message says what was expected."""
 
 
 def routes(room: Room) -> list[Route]:
@@ -72,7 +66,7 @@ def _endpoint(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
-            sent = await _sent(request)
+            sent = await told.sent(request)
             world = room.world
             world.now()
             return JSONResponse(act(world, sent))
@@ -82,32 +76,19 @@ def _endpoint(
     return endpoint
 
 
-async def _sent(request: Request) -> Mapping[str, Any]:
-    body = await request.body()
-    try:
-        sent = json.loads(body) if body.strip() else {}
-    except ValueError:
-        raise WrongInputError(
-            "expected a JSON object as the body, found something that is not JSON"
-        ) from None
-    if not isinstance(sent, dict):
-        raise WrongInputError(f"expected a JSON object as the body, found {type(sent).__name__}")
-    return {**sent, **request.path_params}
-
-
 def _add_payment(world: World, sent: Mapping[str, Any]) -> object:
-    found = _text(sent, "id")
+    found = told.text(sent, "id")
     charge_only = found.startswith(("ch_", "py_"))
     payment = Payment(
         intent=None if charge_only else found,
-        charge=found if charge_only else _text(sent, "charge", provider.charge_for(found)),
-        account=_text(sent, "account", ""),
+        charge=found if charge_only else told.text(sent, "charge", provider.charge_for(found)),
+        account=told.text(sent, "account", ""),
         amount_minor=_amount(sent),
         currency=_currency(sent),
-        created=int(_moment(sent, "created_at", world.clock.now())),
-        customer=_optional(sent, "customer"),
+        created=int(told.moment(sent, "created_at", world.clock.now())),
+        customer=told.optional(sent, "customer"),
         refund_status=_status(sent, "refund_status", "succeeded"),
-        disputed=_flag(sent, "disputed", default=False),
+        disputed=told.flag(sent, "disputed", default=False),
     )
     world.provider.add_payment(payment)
     return _payment(payment)
@@ -117,22 +98,22 @@ def _add_refund(world: World, sent: Mapping[str, Any]) -> object:
     payment = _known_payment(world, sent)
     metadata = sent.get("metadata") or {}
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
-        raise WrongInputError(f'expected "metadata" with texts as values, found {metadata!r}')
+        raise told.WrongInputError(f'expected "metadata" with texts as values, found {metadata!r}')
     wish = Wish(
         amount_minor=None if sent.get("amount") is None else _amount(sent),
-        reason=_optional(sent, "reason"),
+        reason=told.optional(sent, "reason"),
         metadata=dict(metadata),
         status=None if sent.get("status") is None else _status(sent, "status", ""),
-        category=_optional(sent, "category") or "refund",
+        category=told.optional(sent, "category") or "refund",
     )
-    moment = _moment(sent, "created_at", world.clock.now())
+    moment = told.moment(sent, "created_at", world.clock.now())
     return objects.refund(world.provider.refund(payment, wish, origin=Origin(), now=moment))
 
 
 def _change_refund(world: World, sent: Mapping[str, Any]) -> object:
     refund = _known_refund(world, sent)
     status = _status(sent, "status", "")
-    reason = _optional(sent, "failure_reason")
+    reason = told.optional(sent, "failure_reason")
     world.provider.change(refund, status, reason, origin=Origin(), now=world.clock.now())
     return objects.refund(refund)
 
@@ -145,12 +126,12 @@ def _arm(world: World, sent: Mapping[str, Any]) -> object:
 
 def _move_clock(world: World, sent: Mapping[str, Any]) -> object:
     if "advance_s" not in sent and "now" not in sent:
-        raise WrongInputError('expected "advance_s" in seconds, or "now" as an ISO 8601 time')
+        raise told.WrongInputError('expected "advance_s" in seconds, or "now" as an ISO 8601 time')
     if "now" in sent:
-        world.clock.set(datetime.fromtimestamp(_moment(sent, "now", 0.0), UTC))
+        world.clock.set(datetime.fromtimestamp(told.moment(sent, "now", 0.0), UTC))
     seconds = sent.get("advance_s", 0)
     if not isinstance(seconds, int | float) or isinstance(seconds, bool):
-        raise WrongInputError(f'expected "advance_s" to be a number of seconds, found {seconds!r}')
+        raise told.WrongInputError(f'expected "advance_s" to be a number of seconds, found {seconds!r}')
     world.clock.advance(seconds)
     world.now()
     return {"now": world.clock.iso()}
@@ -158,23 +139,25 @@ def _move_clock(world: World, sent: Mapping[str, Any]) -> object:
 
 def _set_up_slack(world: World, sent: Mapping[str, Any]) -> object:
     slack = world.slack
-    slack.rate_limited = _flag(sent, "rate_limit", default=slack.rate_limited)
-    slack.names_anywhere = _flag(sent, "names_anywhere", default=slack.names_anywhere)
-    slack.open = _flag(sent, "open", default=slack.open)
-    slack.scopes = _texts(sent, "scopes", slack.scopes)
-    for channel in _records(sent, "channels"):
+    slack.rate_limited = told.flag(sent, "rate_limit", default=slack.rate_limited)
+    slack.names_anywhere = told.flag(sent, "names_anywhere", default=slack.names_anywhere)
+    slack.open = told.flag(sent, "open", default=slack.open)
+    slack.scopes = told.texts(sent, "scopes", slack.scopes)
+    for channel in told.records(sent, "channels"):
         slack.declare(
-            _text(channel, "name").removeprefix("#"),
-            found=_optional(channel, "id"),
-            member=_flag(channel, "member", default=True),
-            archived=_flag(channel, "archived", default=False),
+            told.text(channel, "name").removeprefix("#"),
+            found=told.optional(channel, "id"),
+            member=told.flag(channel, "member", default=True),
+            archived=told.flag(channel, "archived", default=False),
         )
-    for user in _records(sent, "users"):
-        slack.add_user(_text(user, "email"), found=_optional(user, "id"), name=_optional(user, "name"))
-    for group in _records(sent, "usergroups"):
-        handle = _text(group, "handle")
+    for user in told.records(sent, "users"):
+        slack.add_user(
+            told.text(user, "email"), found=told.optional(user, "id"), name=told.optional(user, "name")
+        )
+    for group in told.records(sent, "usergroups"):
+        handle = told.text(group, "handle")
         slack.usergroups.append(
-            {"id": _text(group, "id"), "handle": handle, "name": _text(group, "name", handle)}
+            {"id": told.text(group, "id"), "handle": handle, "name": told.text(group, "name", handle)}
         )
     return {"rate_limit": slack.rate_limited, "names_anywhere": slack.names_anywhere, "open": slack.open}
 
@@ -208,92 +191,41 @@ def _message(world: World, message: Message) -> dict[str, Any]:
 
 
 def _known_payment(world: World, sent: Mapping[str, Any]) -> Payment:
-    name = _text(sent, "payment")
-    account = _optional(sent, "account")
+    name = told.text(sent, "payment")
+    account = told.optional(sent, "account")
     found = [p for p in world.provider.find_payments(name) if account is None or p.account == account]
     if len(found) != 1:
         where = "" if account is None else f" in account {account!r}"
-        raise WrongInputError(f"expected one payment {name!r}{where}, found {len(found)}; say which account")
+        raise told.WrongInputError(
+            f"expected one payment {name!r}{where}, found {len(found)}; say which account"
+        )
     return found[0]
 
 
 def _known_refund(world: World, sent: Mapping[str, Any]) -> Refund:
     found = world.provider.find_refunds(sent["id"])
     if len(found) != 1:
-        raise WrongInputError(f"expected one refund {sent['id']!r}, found {len(found)}")
+        raise told.WrongInputError(f"expected one refund {sent['id']!r}, found {len(found)}")
     return found[0]
-
-
-def _text(sent: Mapping[str, Any], name: str, default: object = _MISSING) -> str:
-    found = sent.get(name)
-    if found is None and isinstance(default, str):
-        return default
-    if not isinstance(found, str) or (found == "" and default is _MISSING):
-        raise WrongInputError(f'expected "{name}" to be a text, found {found!r}')
-    return found
-
-
-def _optional(sent: Mapping[str, Any], name: str) -> str | None:
-    return None if sent.get(name) is None else _text(sent, name)
-
-
-def _texts(sent: Mapping[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    found = sent.get(name)
-    if found is None:
-        return default
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
-        raise WrongInputError(f'expected "{name}" to be a list of texts, found {found!r}')
-    return tuple(found)
 
 
 def _amount(sent: Mapping[str, Any]) -> int:
     found = sent.get("amount")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        raise WrongInputError(f'expected "amount" to be whole minor units from 1, found {found!r}')
+        raise told.WrongInputError(f'expected "amount" to be whole minor units from 1, found {found!r}')
     return found
 
 
 def _currency(sent: Mapping[str, Any]) -> str:
-    found = _text(sent, "currency").lower()
+    found = told.text(sent, "currency").lower()
     if not _CURRENCY.fullmatch(found):
-        raise WrongInputError(f'expected "currency" to be three letters, found {found!r}')
+        raise told.WrongInputError(f'expected "currency" to be three letters, found {found!r}')
     return found
 
 
 def _status(sent: Mapping[str, Any], name: str, default: str) -> str:
-    found = _text(sent, name, default or _MISSING)
+    found = told.text(sent, name, default or told.MISSING)
     if found not in provider.STATUSES:
         known = ", ".join(sorted(provider.STATUSES))
-        raise WrongInputError(f'expected "{name}" to be one of {known}, found {found!r}')
-    return found
-
-
-def _flag(sent: Mapping[str, Any], name: str, *, default: bool) -> bool:
-    found = sent.get(name, default)
-    if not isinstance(found, bool):
-        raise WrongInputError(f'expected "{name}" to be true or false, found {found!r}')
-    return found
-
-
-def _moment(sent: Mapping[str, Any], name: str, default: float) -> float:
-    found = sent.get(name)
-    if found is None:
-        return default
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return float(found)
-    try:
-        moment = datetime.fromisoformat(str(found))
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise WrongInputError(
-            f'expected "{name}" as an ISO 8601 time with its offset, or seconds, found {found!r}'
-        )
-    return moment.timestamp()
-
-
-def _records(sent: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = sent.get(name, [])
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise WrongInputError(f'expected "{name}" to be a list of objects, found {found!r}')
+        raise told.WrongInputError(f'expected "{name}" to be one of {known}, found {found!r}')
     return found

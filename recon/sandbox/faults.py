@@ -138,7 +138,7 @@ def read(asked: Mapping[str, Any]) -> Fault:
         ValueError: it says what was expected. Nothing was armed.
     """
     on = asked.get("on")
-    if not isinstance(on, str) or not re.fullmatch(r"(GET|POST|DELETE|\*) /(v1|api)/\S+", on):
+    if not isinstance(on, str) or not re.fullmatch(r"(GET|POST|DELETE|\*) /(v1|api|slack-actions)/\S+", on):
         raise ValueError(
             f'expected "on" like "POST /v1/refunds" or "POST /api/chat.postMessage", found {on!r}'
         )

@@ -44,15 +44,15 @@ class Sandbox:
     """A running sandbox: `with Sandbox.start() as sandbox:` then `sandbox.url` and `sandbox.state`."""
 
     def __init__(self, listener: socket.socket) -> None:
-        self._room = Room()
         self._listener = listener
         self.port: int = listener.getsockname()[1]
         self.url = f"http://{HOST}:{self.port}"
+        self._room = Room(self.url)
         config = uvicorn.Config(
             app.build(self._room),
             http=Connection,
             lifespan="off",
-            ws="none",
+            ws="websockets-sansio",
             log_config=None,
             log_level="critical",
             access_log=False,

@@ -173,7 +173,7 @@ class Workspace:
             thread = channel.messages[draft.thread_ts].thread_ts or draft.thread_ts
         message = Message(
             channel=channel.id,
-            ts=self._next_ts(now),
+            ts=self.stamp(now),
             text=draft.text,
             blocks=draft.blocks,
             metadata=draft.metadata,
@@ -206,7 +206,7 @@ class Workspace:
         if draft.metadata is not None:
             message.metadata = draft.metadata or None
         message.broadcast = message.broadcast or (draft.broadcast and message.thread_ts is not None)
-        message.edited_ts = self._next_ts(now)
+        message.edited_ts = self.stamp(now)
         return message
 
     def user_by_email(self, email: str) -> dict[str, Any]:
@@ -233,6 +233,23 @@ class Workspace:
         if known is None:
             raise SlackError("user_not_found")
         return known
+
+    def may_see(self, found: str) -> bool:
+        """Whether there is anybody of that id, as far as this workspace is to know."""
+        known = any(user["id"] == found and not user["deleted"] for user in self.users.values())
+        return known or (self.open and _ID.fullmatch(found) is not None and found[0] in "UW")
+
+    def person(self, asked: str) -> dict[str, Any]:
+        """The person of that id or address, who comes to be on the first use as everything here.
+
+        Raises:
+            SlackError: there is nobody.
+        """
+        if "@" in asked:
+            return self.user_by_email(asked)
+        if any(user["id"] == asked for user in self.users.values()) or not self.may_see(asked):
+            return self.user(asked)
+        return self.add_user(f"{asked.lower()}@example.com", found=asked, name=asked)
 
     def add_user(self, email: str, *, found: str | None = None, name: str | None = None) -> dict[str, Any]:
         """A person with an address; the name is made from it where none is given."""
@@ -265,6 +282,12 @@ class Workspace:
         found = [m for c in self.channels.values() for m in c.messages.values()]
         return sorted(found, key=lambda m: float(m.ts))
 
+    def stamp(self, now: float) -> str:
+        """A ts that nothing else has."""
+        self._last_ts = max(int(now * 1_000_000), self._last_ts + 1)
+        seconds, micros = divmod(self._last_ts, 1_000_000)
+        return f"{seconds}.{micros:06d}"
+
     def _create(self, asked: str, *, by_id: bool) -> Channel:
         if not by_id:
             bare = asked.removeprefix("#")
@@ -275,11 +298,6 @@ class Workspace:
             channel = Channel(asked, asked.lower())
         self.channels[channel.id] = channel
         return channel
-
-    def _next_ts(self, now: float) -> str:
-        self._last_ts = max(int(now * 1_000_000), self._last_ts + 1)
-        seconds, micros = divmod(self._last_ts, 1_000_000)
-        return f"{seconds}.{micros:06d}"
 
 
 def channel_id(name: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from recon.sandbox import interactive_methods
 from recon.sandbox.asked import Asked, arguments
 from recon.sandbox.faults import Fault, Kind, Subject
+from recon.sandbox.interactive_methods import APP_METHODS, APP_SCOPES
 from recon.sandbox.slack import SlackError, Workspace
 from recon.sandbox.slack_methods import METHODS, NEEDED
 from recon.sandbox.wire import Answer, Call
@@ -32,45 +34,49 @@ class SlackCounter:
 
     def hold(self, _world: World, _call: Call, /) -> Callable[[], None]:
         """Slack knows no keys: nothing is held."""
-        return _nothing
+        return nothing
 
     def refuse(self, _call: Call, fault: Fault, /) -> Answer:
         """What Slack says when it did nothing."""
         if fault.kind is Kind.RATE_LIMIT:
-            return _refusal(SlackError("ratelimited", retry_after_s=max(int(fault.after_s), 1)))
+            return refusal(SlackError("ratelimited", retry_after_s=max(int(fault.after_s), 1)))
         if fault.kind is Kind.FATAL_BEFORE:
-            return _refusal(SlackError("fatal_error"))
-        return _broken()
+            return refusal(SlackError("fatal_error"))
+        return broken()
 
     def perform(self, world: World, call: Call, fault: Fault | None) -> tuple[Answer, Callable[[], None]]:
         """Serve the method."""
         sent, name = arguments(call), call.path.removeprefix("/api/")
         try:
-            _check_token(call, sent)
+            _check_token(call, sent, for_app=name in APP_METHODS)
             _check_scope(world.slack, name)
-            method = METHODS.get(name, _unknown)
-            content = method(Asked(world.slack, sent, world.now()))
-        except SlackError as refusal:
-            return _refusal(refusal, world.slack.scopes), _nothing
+            method = (METHODS | interactive_methods.METHODS).get(name, _unknown)
+            content = method(Asked(world, sent, world.now()))
+        except SlackError as met:
+            return refusal(met, world.slack.scopes), nothing
         if fault is not None and fault.kind is Kind.FATAL_AFTER:
-            return _refusal(SlackError("fatal_error")), _nothing
+            return refusal(SlackError("fatal_error")), nothing
         if fault is not None and fault.kind is Kind.ERROR_AFTER:
-            return _broken(), _nothing
-        return Answer.of(200, {"ok": True, **content}, _scopes(world.slack.scopes)), _nothing
+            return broken(), nothing
+        scopes = APP_SCOPES if name in APP_METHODS else world.slack.scopes
+        return Answer.of(200, {"ok": True, **content}, _scopes(scopes)), nothing
 
 
 def _unknown(_asked: Asked) -> dict[str, Any]:
     raise SlackError("unknown_method")
 
 
-def _check_token(call: Call, sent: Mapping[str, Any]) -> None:
+def _check_token(call: Call, sent: Mapping[str, Any], *, for_app: bool) -> None:
     token = call.headers.get("authorization", "").removeprefix("Bearer ").strip() or str(
         sent.get("token", "")
     )
     if not token:
         raise SlackError("not_authed")
-    if not token.startswith(("xoxb-", "xoxp-")):
+    if not token.startswith(("xoxb-", "xoxp-", "xapp-")):
         raise SlackError("invalid_auth")
+    # An app's own token opens connections and does nothing else; a bot's does all but that.
+    if token.startswith("xapp-") is not for_app:
+        raise SlackError("not_allowed_token_type")
 
 
 def _check_scope(workspace: Workspace, method: str) -> None:
@@ -83,21 +89,23 @@ def _scopes(scopes: tuple[str, ...]) -> dict[str, str]:
     return {"x-oauth-scopes": ",".join(scopes)}
 
 
-def _refusal(refusal: SlackError, scopes: tuple[str, ...] = ()) -> Answer:
-    content: dict[str, Any] = {"ok": False, "error": refusal.code}
-    if refusal.needed:
-        content |= {"needed": refusal.needed, "provided": ",".join(scopes)}
-    if refusal.messages:
-        content["errors"] = list(refusal.messages)
-        content["response_metadata"] = {"messages": list(refusal.messages)}
-    if refusal.retry_after_s is not None:
-        return Answer.of(429, content, {"retry-after": str(refusal.retry_after_s)})
+def refusal(met: SlackError, scopes: tuple[str, ...] = ()) -> Answer:
+    """A refusal as Slack words it."""
+    content: dict[str, Any] = {"ok": False, "error": met.code}
+    if met.needed:
+        content |= {"needed": met.needed, "provided": ",".join(scopes)}
+    if met.messages:
+        content["errors"] = list(met.messages)
+        content["response_metadata"] = {"messages": list(met.messages)}
+    if met.retry_after_s is not None:
+        return Answer.of(429, content, {"retry-after": str(met.retry_after_s)})
     return Answer.of(200, content, _scopes(scopes) if scopes else None)
 
 
-def _broken() -> Answer:
+def broken() -> Answer:
+    """What Slack's front says when Slack is down."""
     return Answer(500, b"Internal Server Error", {"content-type": "text/plain; charset=utf-8"})
 
 
-def _nothing() -> None:
+def nothing() -> None:
     """End nothing: Slack holds no keys."""

@@ -104,6 +104,7 @@ METHODS: dict[str, Callable[[Asked], dict[str, Any]]] = {
 
 # Of each method the scopes of which one is enough. Source: the methods' pages under https://docs.slack.dev.
 NEEDED: dict[str, tuple[str, ...]] = {
+    "chat.postEphemeral": ("chat:write",),
     "chat.postMessage": ("chat:write",),
     "chat.update": ("chat:write",),
     "conversations.history": ("channels:history", "groups:history", "im:history", "mpim:history"),

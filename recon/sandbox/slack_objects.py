@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recon.sandbox import slack
+from recon.sandbox import blocks, slack
 from recon.sandbox.slack import Message, Workspace
 
 
@@ -28,7 +28,7 @@ def shown(message: Message, *, workspace: Workspace, metadata: bool = True) -> d
         "ts": message.ts,
     }
     if message.blocks:
-        content["blocks"] = message.blocks
+        content["blocks"] = blocks.named(message.blocks, seed=message.ts)
     if message.thread_ts is not None:
         content["thread_ts"] = message.thread_ts
         content["parent_user_id"] = slack.BOT_USER

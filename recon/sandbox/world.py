@@ -9,6 +9,7 @@ from typing import Any
 from recon.sandbox.clock import Clock, iso
 from recon.sandbox.faults import Fault, Faults
 from recon.sandbox.idempotency import Keys
+from recon.sandbox.interactivity import Interactivity
 from recon.sandbox.provider import Provider
 from recon.sandbox.slack import Workspace
 from recon.sandbox.wire import Answer, Call, content
@@ -68,6 +69,8 @@ class World:
     keys: Keys = field(default_factory=Keys)
     faults: Faults = field(default_factory=Faults)
     slack: Workspace = field(default_factory=Workspace)
+    interactivity: Interactivity = field(default_factory=Interactivity)
+    url: str = ""  # Where the street is found, for the addresses that Slack gives out.
     requests: deque[Seen] = field(default_factory=lambda: deque(maxlen=_REQUESTS_KEPT))
     # The page that each (account, cursor) leads to, so that a fault can break a list off on its third page.
     pages: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -83,8 +86,14 @@ class World:
 class Room:
     """Where the present world is found."""
 
-    world: World = field(default_factory=World)
+    url: str = ""
+    world: World = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.world = World(url=self.url)
 
     def reset(self) -> None:
-        """Begin anew, empty and at the real time."""
-        self.world = World()
+        """Begin anew, empty and at the real time; open connections are closed."""
+        before = self.world
+        self.world = World(url=self.url)
+        before.interactivity.leave()

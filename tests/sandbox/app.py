@@ -1,0 +1,68 @@
+"""An app of Slack's as its own library makes one: it listens on a socket and writes down what it hears."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from slack_sdk.socket_mode.builtin import SocketModeClient
+from slack_sdk.socket_mode.client import BaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+from websockets.sync.client import ClientConnection, connect
+
+from tests.sandbox.clients import slack
+from tests.sandboxes import Street
+
+APP_TOKEN = "xapp-sandbox"
+
+Answer = Callable[[SocketModeRequest], dict[str, Any] | None]
+
+
+class App:
+    """A connected SocketModeClient. heard: every request, as it came; hellos: one a connection."""
+
+    def __init__(self, client: SocketModeClient) -> None:
+        self.client = client
+        self.heard: queue.Queue[SocketModeRequest] = queue.Queue()
+        self.hellos: queue.Queue[str] = queue.Queue()
+
+
+@contextmanager
+def listening(street: Street, answer: Answer | None = None) -> Iterator[App]:
+    """An app that acknowledges everything, with what `answer` says."""
+    client = SocketModeClient(APP_TOKEN, web_client=slack(street, token="xoxb-sandbox"), concurrency=2)
+    app = App(client)
+
+    def hear(listener: BaseSocketModeClient, request: SocketModeRequest) -> None:
+        content = None if answer is None else answer(request)
+        listener.send_socket_mode_response(SocketModeResponse(request.envelope_id, content))
+        app.heard.put(request)
+
+    def greet(message: str) -> None:
+        if '"hello"' in message:
+            app.hellos.put(message)
+
+    client.socket_mode_request_listeners.append(hear)
+    client.on_message_listeners.append(greet)
+    client.connect()
+    try:
+        app.hellos.get(timeout=10)
+        yield app
+    finally:
+        client.close()
+
+
+def link(street: Street) -> str:
+    """The address of a new connection."""
+    return str(slack(street).apps_connections_open(app_token=APP_TOKEN)["url"])
+
+
+@contextmanager
+def connected(street: Street) -> Iterator[ClientConnection]:
+    """A bare connection that has read its hello."""
+    with connect(link(street), proxy=None, open_timeout=10) as connection:
+        connection.recv(timeout=10)
+        yield connection
