@@ -257,6 +257,13 @@ cases = Table(
     Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, one severity after the other.
     Index(None, "state", "decided_at"),  # What each run must look at.
     Index(None, "owner_target", "kind", "rank"),  # The threads.
+    # Few; each minute looks which of them wake.
+    Index(
+        "ix_cases_snoozed_until",
+        "snoozed_until",
+        sqlite_where=text("snoozed_until IS NOT NULL"),
+        postgresql_where=text("snoozed_until IS NOT NULL"),
+    ),
 )
 
 # The refunds that take part in the latest evidence of each case: what a person looks a case up by.
@@ -338,6 +345,7 @@ notices = Table(
     Column("error", Text),
     Index(None, "state", "next_at"),
     Index("ix_notices_thread_key_state", "thread_key", "state", "id"),
+    Index(None, "target", "sent_at"),  # What somebody was told when: the chain begins there.
     sqlite_autoincrement=True,
 )
 

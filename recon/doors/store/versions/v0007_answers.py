@@ -38,6 +38,15 @@ def upgrade() -> None:
     op.add_column("threads", Column("root_id", BigInteger().with_variant(Integer, "sqlite")))
     op.add_column("notices", Column("urgency", Integer, nullable=False, server_default="1"))
     op.create_index("ix_notices_thread_key_state", "notices", ["thread_key", "state", "id"])
+    op.create_index("ix_notices_target_sent_at", "notices", ["target", "sent_at"])
+    asleep = text("snoozed_until IS NOT NULL")
+    op.create_index(
+        "ix_cases_snoozed_until",
+        "cases",
+        ["snoozed_until"],
+        sqlite_where=asleep,
+        postgresql_where=asleep,
+    )
     op.add_column("operators", Column("slack_id", Text))
     op.create_index("uq_operators_slack_id", "operators", ["slack_id"], unique=True)
     op.get_bind().execute(
