@@ -69,6 +69,7 @@ async def _carry(world: World, item: Envelope) -> None:
         await _by_http(world, item)
     if not item.acknowledged:
         item.lost = True
+        item.heard.set()
         view = _submitted(world.interactivity, item)
         if view is not None:
             view.errors = {"": _UNHEARD}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from slack_sdk.socket_mode.builtin import SocketModeClient
@@ -66,3 +69,41 @@ def connected(street: Street) -> Iterator[ClientConnection]:
     with connect(link(street), proxy=None, open_timeout=10) as connection:
         connection.recv(timeout=10)
         yield connection
+
+
+@dataclass
+class Inbox:
+    """What an app's address was sent, and what it answers."""
+
+    status: int = 200
+    content: str = ""
+    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    url: str = ""
+
+
+@contextmanager
+def inbox(status: int = 200, content: str = "") -> Iterator[Inbox]:
+    """An address on loopback that answers everything the same."""
+    found = Inbox(status, content)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            found.got.append((dict(self.headers), body))
+            self.send_response(found.status)
+            self.end_headers()
+            self.wfile.write(found.content.encode())
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  named by the base class
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found.url = f"http://127.0.0.1:{server.server_port}/slack?x=1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
