@@ -109,7 +109,10 @@ def _channels(workspace: Workspace, bot: Bot, named: Mapping[str, str]) -> Itera
     if public or private:
         joined = workspace.channels(public=public, private=private)
     else:
-        yield _unknown(named, f"{PUBLIC} and {PRIVATE}")
+        yield SLACK.warning(
+            f"Whether {', '.join(named)} can be reached is not known.",
+            f"With the scopes {PUBLIC} and {PRIVATE} this can be seen.",
+        )
     if isinstance(joined, Unreadable):
         yield SLACK.warning(f"Which channels the bot is in is not known: {joined.reason}.", remedy(joined))
     blind = isinstance(joined, Unreadable) or not (public or private)

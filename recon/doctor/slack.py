@@ -18,6 +18,7 @@ SCOPES = frozenset(
         "im:history",
         PUBLIC,
         PRIVATE,
+        "im:write",
         "users:read",
         "users:read.email",
         "usergroups:read",
@@ -104,6 +105,9 @@ def needed(found: Targets) -> Mapping[str, str]:
     """Return the scopes that deliveries to these targets need, each with what fails without it."""
     scopes = {"chat:write": "nothing can be posted"}
     look = "after an unclear send a notice cannot be looked for"
+    if any(target.startswith("#") for target in found.places):
+        by_name = "a channel is not found by its name: by its id alone can a notice be looked for there"
+        scopes |= {PUBLIC: by_name, PRIVATE: by_name}
     if any(target.startswith(("#", "C")) for target in found.places):
         scopes["channels:history"] = f"{look} in a public channel, and waits for a person"
     if any(target.startswith(("#", "C", "G")) for target in found.places):
@@ -111,6 +115,7 @@ def needed(found: Targets) -> Mapping[str, str]:
     people = [target for target in found.places if reach.is_person(target)]
     if people:
         scopes["im:history"] = f"{look} in a direct message, and waits for a person"
+        scopes["im:write"] = f"{look} in a direct message, whose id is not told without it"
     if any("@" in target for target in people):
         scopes["users:read.email"] = "people cannot be found by their e-mail address"
     return scopes
