@@ -143,8 +143,8 @@ class Table:
     document: Mapping[str, object]
 
     def error(self, reason: str, key: str = "") -> ConfigurationError:
-        """Return the error that something here is wrong, with the line of the key where it has one."""
-        return error(self.document, reason, *self.path, *([key] if key in self.row else []), title=self.title)
+        """Return the error that something here is wrong, with the line of the key, or else of the table."""
+        return error(self.document, reason, *self.path, key, title=self.title)
 
     def only(self, known: frozenset[str]) -> None:
         """Raise where there is a key that is not known."""
@@ -178,10 +178,13 @@ def error(
 ) -> ConfigurationError:
     """Return the error that something in a file is wrong: file, line and table go before the reason.
 
-    Where nothing is known of the line, it is left out.
+    path: what it is about. What has no line is said of the nearest thing around it that has one; where nothing
+    is known of any line, it is left out.
     """
     file, line = "owners.toml", None
     if isinstance(document, Document):
-        file, line = document.file, document.lines.get(path)
+        file, known = document.file, document.lines
+        around = (path[:depth] for depth in range(len(path), 0, -1))
+        line = next((known[each] for each in around if each in known), None)
     where: list[Any] = [file, *([f"line {line}"] if line else []), *([title] if title else [])]
     return ConfigurationError(f"{', '.join(where)}: {reason}")
