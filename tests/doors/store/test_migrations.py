@@ -43,6 +43,8 @@ def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Dat
     with database.write() as connection:  # As the first revision had it.
         connection.execute(text("DROP INDEX uq_operators_slack_id"))
         connection.execute(text("ALTER TABLE operators DROP COLUMN slack_id"))
+        connection.execute(text("DROP INDEX ix_cases_snoozed_until"))
+        connection.execute(text("DROP INDEX ix_notices_target_sent_at"))
         connection.execute(text("DROP INDEX ix_notices_thread_key_state"))
         connection.execute(text("ALTER TABLE notices DROP COLUMN urgency"))
         connection.execute(text("ALTER TABLE threads DROP COLUMN root_id"))
