@@ -178,8 +178,7 @@ def error(
 ) -> ConfigurationError:
     """Return the error that something in a file is wrong: file, line and table go before the reason.
 
-    path: what it is about. What has no line is said of the nearest thing around it that has one; where nothing
-    is known of any line, it is left out.
+    path: what it is about; the line is that of the nearest thing around it that has one, where anything has.
     """
     file, line = "owners.toml", None
     if isinstance(document, Document):

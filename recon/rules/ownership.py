@@ -159,6 +159,15 @@ def beaten(these: Sequence[Condition]) -> Iterator[tuple[int, int]]:
             yield earlier, winner
 
 
+def owners_of(mapping: Mapping[str, object]) -> Mapping[str, Profile]:
+    """Return what an owners.toml tells of owners, by their names; nothing where there is none.
+
+    Raises:
+        ConfigurationError: as `parse`.
+    """
+    return parse(mapping).profiles() if mapping else {}
+
+
 def assign(changes: Iterable[Change], ownership: Ownership, *, as_of: datetime) -> tuple[Change, ...]:
     """Return the same changes, in order, with their cases owned and rated.
 

@@ -1,12 +1,15 @@
 import tomllib
-from datetime import timedelta
+from dataclasses import replace
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recon.model import documents
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change, Entry, Owner
+from recon.model.records.owners import Profile, Step
 from recon.model.records.results import Money
 from recon.model.records.words import (
     AccountId,
@@ -105,6 +108,76 @@ def test_a_group_is_mentioned_where_its_rule_chose_the_owner() -> None:
     assert rules.mentions() == {"bo's": "S0123"}
 
 
+LEADS = {"target": "#leads", "group": "S0123", "quiet_hours": "22:00-07:00"}
+
+
+def with_owners(*rules: dict[str, Any], **owners: dict[str, Any]) -> ownership.Ownership:
+    return ownership.parse({"rules": [EVERYTHING, *rules], "owners": owners})
+
+
+def test_an_owner_is_said_once_and_named_by_rules() -> None:
+    rules = with_owners(
+        {"name": "a", "kind": "duplicate", "owner": "leads"},
+        {"name": "b", "kind": "orphan", "owner": "leads", "target": "#leads", "group": "S9"},
+        leads=LEADS,
+    )
+
+    assert rules.owner(MATCHED, as_of=AS_OF) == Owner("leads", "#leads", "a")
+    assert rules.mentions() == {"a": "S0123", "b": "S9"}
+
+
+def test_owners_are_known_by_name_with_or_without_a_table() -> None:
+    chain = [{"after_minutes": 60, "owner": "operators"}]
+    rules = with_owners(BO, leads=LEADS | {"escalation": chain})
+
+    assert rules.profiles() == {
+        "operators": Profile("operators", "#operators"),
+        "Bo": Profile("Bo", "U0BO"),
+        "leads": Profile(
+            "leads",
+            "#leads",
+            "S0123",
+            rest=(time(22), time(7)),
+            steps=(Step(timedelta(hours=1), "operators", "#operators"),),
+        ),
+    }
+
+
+def test_whoever_a_person_chose_has_an_ordinary_day_and_no_chain() -> None:
+    rules = with_owners(leads=LEADS)
+    leads = rules.profiles()["leads"]
+
+    assert rules.profile_of(Owner("Cy", "U0CY", "assigned by Bo")) == Profile("Cy", "U0CY")
+    assert rules.profile_of(Owner("leads", "#leads", "assigned by Bo")) == leads
+    assert rules.profile_of(Owner("leads", "#old", "assigned by Bo")) == replace(leads, target="#old")
+
+
+def test_nobody_on_purpose_has_a_reason_and_no_profile() -> None:
+    rules = parsed({"name": "closed", "unowned": "Says finance."})
+
+    assert [rule.unowned for rule in rules.rules] == [None, "Says finance."]
+    assert ownership.NOBODY not in rules.profiles()
+
+
+@pytest.mark.parametrize(
+    "rows, expected",
+    [
+        ([{}, {"team": "a"}, {"tool": "b"}], []),
+        ([{}, {"team": "a"}, {}], [(0, 2), (1, 2)]),
+        ([{}, {"team": "a"}, {"tool": "b"}, {"team": "a"}], [(1, 3)]),
+        ([{}, {"team": "a", "tool": "b"}, {"team": ["a", "c"]}, {"tool": "b"}], [(1, 2)]),
+        ([{}, {"older_than_minutes": 60}, {"older_than_minutes": 30}], [(1, 2)]),
+        ([{}, {"older_than_minutes": 30}, {"older_than_minutes": 60}], []),
+        ([{}], []),
+    ],
+)
+def test_a_rule_that_never_wins_is_found(rows: list[dict[str, Any]], expected: list[tuple[int, int]]) -> None:
+    rules = [EVERYTHING | {"name": str(place)} | row for place, row in enumerate(rows)]
+    found = ownership.parse({"rules": rules}).rules
+
+    assert list(ownership.beaten([rule.condition for rule in found])) == expected
+
+
 LADDER: list[dict[str, Any]] = [
     {"level": "low"},
     {"level": "high", "kind": "duplicate"},
@@ -162,6 +235,14 @@ def test_without_severities_every_case_is_medium() -> None:
             "amount_at_least_minor.usd is 49.0",
         ),
         ({"rules": [EVERYTHING], "severities": [{"level": "worst"}]}, "unknown level 'worst'"),
+        ({"rules": [EVERYTHING, BO | {"target": "U0CY", "name": "x"}, BO]}, "'Bo' reads at 'U0CY' already"),
+        (
+            {"rules": [EVERYTHING | {"target": "#x"}], "owners": {"operators": {"target": "#y"}}},
+            "target is '#x', and 'operators' reads at '#y' already",
+        ),
+        ({"rules": [EVERYTHING, {"name": "x", "owner": "Cy"}]}, "owner 'Cy' has no target"),
+        ({"rules": [EVERYTHING | {"owner": ownership.NOBODY}]}, "no owner can be named 'nobody, on purpose'"),
+        ({"rules": [EVERYTHING], "owners": {"a": {"target": "a"}}}, "[owners.\"a\"]: target is 'a'"),
     ],
 )
 def test_a_mistake_in_owners_toml_is_named(mapping: dict[str, object], told: str) -> None:
@@ -169,6 +250,43 @@ def test_a_mistake_in_owners_toml_is_named(mapping: dict[str, object], told: str
         ownership.parse(mapping)
 
     assert told in str(caught.value)
+
+
+MISTAKEN = """
+[owners."leads"]
+target = "#leads"
+digest_at = "9"
+
+# [[rules]]
+[[rules]]
+name = "everything"
+owner = "leads"
+
+[[rules]]
+name = "x"
+owner = "leads"
+kind = [
+  "orphan",
+  "orphans",
+]
+"""
+
+
+@pytest.mark.parametrize(
+    "wrong, right, told",
+    [
+        ("", "", "owners.toml, line 4, [owners.\"leads\"]: digest_at is '9'"),
+        ('"9"', '"09:00"', "owners.toml, line 14, [[rules]] number 2 (x): unknown kind 'orphans'"),
+        ('"9"', '""\ncolour = 1', "owners.toml, line 5, [owners.\"leads\"]: unknown key 'colour'"),
+        ('"9"', '"09:00"\n[rulez]', "owners.toml, line 5: unknown table 'rulez'"),
+    ],
+)
+def test_a_mistake_names_file_and_line(wrong: str, right: str, told: str) -> None:
+    document = documents.read(MISTAKEN.replace(wrong, right, 1), file="owners.toml")
+    with pytest.raises(ConfigurationError) as caught:
+        ownership.parse(document)
+
+    assert str(caught.value).startswith(told)
 
 
 def test_the_shipped_owners_give_every_kind_an_owner_and_a_severity() -> None:
