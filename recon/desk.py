@@ -316,7 +316,7 @@ class Desk:
         last, now = runs.last_saved(self._database), self._clock()
         manner = Manner.of(
             self._settings,
-            ownership.parse(self._settings.owners).profiles(),
+            ownership.owners_of(self._settings.owners),
             livemode=any(each.livemode for each in mirror.accounts(self._database)),
             as_of=last.as_of if last is not None else now,
             now=now,

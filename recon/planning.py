@@ -11,13 +11,13 @@ from datetime import datetime
 import pandas as pd
 
 from recon.doors.store import cases as book
-from recon.doors.store import outbox, reading, runs
+from recon.doors.store import reading, runs, threads
 from recon.doors.store.engines import Database
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Healable, Result
 from recon.model.records.runs import Lease, Run
-from recon.model.records.words import AccountId, Action, CaseId, RunId, Subject, Verdict
+from recon.model.records.words import AccountId, Action, Subject, Verdict
 from recon.model.settings import Settings
 from recon.rules import cases, notices, ownership
 from recon.rules.cases import Judged, RunStamp
@@ -27,8 +27,6 @@ Name = tuple[str, str]
 
 _REPLANS = 3  # A case that people move this often during one save is left to the next run.
 _RUNS_BACK = 200  # A week of runs: where an outage began that is longer than that does not matter any more.
-# What a run says of a case that it sees.
-_NEWS = {Action.OPENED, Action.CHANGED, Action.RECLASSIFIED, Action.REOPENED, Action.REGRESSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,38 +180,36 @@ class Plan:
 
     def _said(self, changes: tuple[Change, ...], known: tuple[Case, ...]) -> tuple[Notice, ...]:
         """Return what these changes give to say."""
-        before = {case.id: case for case in known}
-        after = before | {change.case.id: change.case for change in changes}
-        manner = self._manner()
-        waiting = notices.by_thread(after.values(), livemode=manner.livemode)
-        former = notices.by_thread(before.values(), livemode=manner.livemode)
         untold = {change.case.id for change in self.quiet.untold(changes, self.snapshot)}
-        untold |= self._never_told(changes)
+        told = [change for change in changes if change.case.id not in untold]
+        before = {case.id: case for case in known}
+        held, manner = self._kept_back(known), self._manner()
+        after = [change.case for change in told]
+        spoken_of = [*held, *after, *(before[case.id] for case in after if case.id in before)]
+        topics = notices.topics(spoken_of, livemode=manner.livemode)
         return notices.compose(
-            [change for change in changes if change.case.id not in untold],
-            waiting,
-            frozenset(outbox.threads(self.office.database, sorted({*waiting, *former}))),
+            told,
+            threads.known(self.office.database, topics, {case.id for case in spoken_of}),
             before=before,
             manner=manner,
-            held=self._kept_back(known),
+            held=held,
             unread={each.account for each in self.run.accounts if not each.complete},
         )
 
     def _kept_back(self, known: tuple[Case, ...]) -> list[Case]:
-        """Return the cases that runs kept back and that have not settled themselves.
-
-        A person's word during an outage moves a case as well, and keeps nothing back: what counts is which
-        run had news of it last, and whether that one had read its account.
-        """
-        kept, healing = notices.kept_back(known, self._runs_back(), self._read), self._healing
-        kept = tuple(case for case in kept if (case.account, case.subject) not in healing)
-        earlier = {run.id: run for run in runs.recent(self.office.database, _RUNS_BACK)} if kept else {}
-        return [case for case in kept if not _had_read(earlier.get(self._news_by(case)), case.account)]
-
-    def _news_by(self, case: Case) -> RunId:
-        """Return the run that had news of a case last; a run opened every case."""
-        story = (stored.entry for stored in book.entries(self.office.database, case.id))
-        return [entry.run_id for entry in story if entry.run_id is not None and entry.action in _NEWS][-1]
+        """Return the cases that runs kept back and that have not settled themselves."""
+        accounts = notices.unread_before(self._runs_back(), self._read)
+        if not accounts:
+            return []
+        healing = self._healing
+        open_now = {
+            case.id: case
+            for case in known
+            if case.account in accounts and notices.may_be_kept_back(case)
+            if (case.account, case.subject) not in healing
+        }
+        kept = threads.kept_back(self.office.database, open_now)
+        return [case for case_id, case in open_now.items() if case_id in kept]
 
     @property
     def _healing(self) -> frozenset[tuple[AccountId, Subject]]:
@@ -221,11 +217,6 @@ class Plan:
         return frozenset(
             (each.account, Subject(f"intent:{each.intent_key}")) for each in self.result.healable
         )
-
-    def _never_told(self, changes: tuple[Change, ...]) -> frozenset[CaseId]:
-        """Return the cases that clear and that nobody was ever told of: that they did is no news either."""
-        cleared = [change.case.id for change in changes if change.entry.action is Action.CLEARED]
-        return frozenset(cleared) - outbox.told(self.office.database, cleared)
 
     def _runs_back(self) -> Iterator[Run]:
         """Yield the latest runs, newest first; where the newest was complete, nobody asks for more."""
@@ -251,16 +242,13 @@ class Plan:
         return (notices.rejected(rejects, manner=self._manner()),) if rejects else ()
 
     def _manner(self) -> Manner:
-        settings = self.office.settings
-        return Manner(
-            run_id=self.run.id,
+        return Manner.of(
+            self.office.settings,
+            self.office.owners.profiles(),
+            livemode=self.office.livemode,
             as_of=self.run.as_of,
             now=self.office.clock(),
-            livemode=self.office.livemode,
-            dashboard_url=settings.dashboard.url.rstrip("/"),
-            operators_channel=settings.slack.operators_channel,
-            surge_limit=settings.surge_limit,
-            mentions=self.office.owners.mentions(),
+            run_id=self.run.id,
         )
 
     def _again(
@@ -283,8 +271,3 @@ class Plan:
             done += tuple(change for change in planned if change not in moved)
             told += said
         return done, told
-
-
-def _had_read(run: Run | None, account: AccountId) -> bool:
-    """Return whether a run had read an account to its end; not one from before all that are known."""
-    return run is not None and any(each.account == account and each.complete for each in run.accounts)

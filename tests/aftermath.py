@@ -16,6 +16,8 @@ from recon.model import tables
 from recon.model.records.words import Action, CaseState, Verdict
 from tests.sandboxes import Street
 
+REPLIES = ("reply", "call")  # What is said in a thread.
+
 
 def differences(ours: Database, calm: Database, street: Street, calm_street: Street) -> list[str]:
     """Return how the wounded company's books, messages and chains differ from the calm one's.
@@ -57,7 +59,7 @@ def books(database: Database) -> dict[str, dict[Any, Any]]:
 def news(database: Database) -> Counter[str]:
     """Return how often each case was news, in however many messages: each piece is one reply in a thread."""
     notices = found(database, "notices", "dedupe_key", "verb", "case_ids")
-    return Counter(case for (_, verb), (ids,) in notices.items() if verb == "reply" for case in ids)
+    return Counter(case for (_, verb), (ids,) in notices.items() if verb in REPLIES for case in ids)
 
 
 def messages(database: Database) -> dict[str, dict[Any, Any]]:
@@ -139,7 +141,7 @@ def steps(database: Database) -> set[frozenset[Any]]:
 def shown_wrong(database: Database, street: Street) -> list[str]:
     """Return what is wrong with the messages that people see: lost, or there twice."""
     named = [message["metadata"]["event_payload"]["delivery_id"] for message in street.messages()]
-    replies = select(tables.notices.c.delivery_id).where(tables.notices.c.verb == "reply")
+    replies = select(tables.notices.c.delivery_id).where(tables.notices.c.verb.in_(REPLIES))
     with database.read() as connection:
         lost = set(connection.scalars(replies)) - set(named)
     twice = [name for name, times in Counter(named).items() if times > 1]

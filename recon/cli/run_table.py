@@ -209,8 +209,8 @@ def _heals(report: "RunReport") -> Iterator[Line]:
 
 
 def _messages(report: "RunReport") -> Iterator[Line]:
-    replies = Counter(notice.thread_key for notice in report.notices if notice.verb == "reply")
-    heads = [notice for notice in report.notices if notice.verb != "reply"]
+    heads = [notice for notice in report.notices if notice.verb in _VERBS]
+    replies = Counter(notice.thread_key for notice in report.notices if notice.verb not in _VERBS)
     of = f" ({len(heads)} in channels, {replies.total()} in their threads)" if replies else ""
     yield from _heading(f"Notices: {len(report.notices) or 'nothing new to say'}{of}")
     if report.untold:
@@ -222,7 +222,7 @@ def _messages(report: "RunReport") -> Iterator[Line]:
         said = unescape(notice.message.text.partition(" What to do: ")[0])
         below = replies[notice.thread_key]
         more = f" with {several(below, 'reply', 'replies')}" if below else ""
-        yield Line(f"{notice.target}, {_VERBS.get(notice.verb, notice.verb)}{more}: {said}")
+        yield Line(f"{notice.target}, {_VERBS[notice.verb]}{more}: {said}")
     yield from _more(len(heads))
 
 

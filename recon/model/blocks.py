@@ -40,9 +40,25 @@ def sections(lines: Iterable[str]) -> list[Block]:
     return [section(text) for text in texts]
 
 
-def section(text: str) -> Block:
-    """Return one paragraph, in which Slack makes nothing into a link or a mention by itself."""
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
+def section(text: str, accessory: Block | None = None) -> Block:
+    """Return one paragraph, in which Slack makes nothing into a link or a mention by itself.
+
+    accessory: what stands at its right, to be clicked.
+    """
+    block: Block = {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
+    return block if accessory is None else block | {"accessory": accessory}
+
+
+def overflow(action_id: str, options: Iterable[tuple[str, str, str | None]]) -> Block:
+    """Return a menu of two to five options: what each says, what it gives back, and the page it opens."""
+    return {
+        "type": "overflow",
+        "action_id": action_id,
+        "options": [
+            {"text": {"type": "plain_text", "text": said}, "value": value} | ({"url": url} if url else {})
+            for said, value, url in options
+        ],
+    }
 
 
 def code(text: str) -> str:

@@ -1,68 +1,54 @@
 """What is said to whom: changes in, messages out; nothing new, nothing said.
 
-One root message per thread shows how its cases stand and is edited in place; one reply per run says what is
-new. Never says anything about a person but ids, and never lets a stranger's text ping or link. Replanning
-gives the same notices: their keys come from cases and versions, not from clocks or chance.
+One root message per thread shows how its cases stand and is edited in place; one reply per run or move says
+what is new. Never says anything about a person but ids, and never lets a stranger's text ping or link.
+Replanning gives the same notices: their keys come from cases and versions, not from clocks or chance.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from uuid import UUID, uuid5
 
-from recon.model import messages
-from recon.model.messages import News, Topic
-from recon.model.records.cases import Case, Change
-from recon.model.records.notices import Manner, Message, Notice
+from recon.model import alarms, messages
+from recon.model.messages import News
+from recon.model.particulars import largest
+from recon.model.phrases import minute
+from recon.model.records.cases import Case, Change, Owner
+from recon.model.records.notices import Known, Manner, Message, Notice, Standing, Topic
 from recon.model.records.queues import WAITING
 from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import AccountId, Action, CaseId, CaseState, Kind, NoticeState, RunId, Severity
+from recon.model.wording import plain
 
 # What an incomplete reading makes out of what it did not see: told only once the account was read completely.
 RESTS_ON_ABSENCE = frozenset({Kind.MISSING, Kind.ORPHAN, Kind.STUCK})
 
+# What goes first where not everything can go at once.
+URGENCY = {Severity.CRITICAL: 3, Severity.HIGH: 2, Severity.MEDIUM: 1, Severity.LOW: 0}
+_ALARM = 3  # The urgency of what is wrong with the system itself.
+
 _DELIVERIES = UUID("7b1f6a0e-4d0c-5a51-9d0e-3b0c6f2f8f11")  # Our namespace of delivery ids; any would do.
 
-# What a run does to a case that its owner is told; people know what they did themselves.
-_TOLD = frozenset(
-    {
-        Action.OPENED,
-        Action.REOPENED,
-        Action.REGRESSED,
-        Action.CHANGED,
-        Action.RECLASSIFIED,
-        Action.ASSIGNED,
-        Action.CLEARED,
-    }
-)
-_RINGS = frozenset({Action.OPENED, Action.REOPENED, Action.REGRESSED})  # Worth mentioning a group for.
+# What a run or a person does to a case that its owner is told; the rest only changes the root.
+_TOLD = frozenset(Action) - {Action.HEALED, Action.COMMENTED, Action.UNLINKED}
+# What is heard in the channel as well; so is a case that arrives from another thread.
+_RINGS = frozenset({Action.OPENED, Action.REOPENED, Action.REGRESSED})
+# What a person does to a case that nobody was told of, and that is news all the same.
+_TELLS = frozenset({Action.ASSIGNED, Action.REOPENED})
 
 
-def thread_key(case: Case, *, livemode: bool) -> str | None:
-    """Return the key of the thread that a case is told in; None where nobody is to be told."""
-    if case.owner is None or not case.owner.target:
-        return None
-    mode = "live" if livemode else "test"
-    return f"{case.owner.target}|{case.mismatch.kind}|{case.severity}|{mode}"
-
-
-def by_thread(cases: Iterable[Case], *, livemode: bool) -> dict[str, tuple[Case, ...]]:
-    """Return the cases that wait for somebody, by the key of their thread."""
-    threads: dict[str, list[Case]] = defaultdict(list)
-    for case in cases:
-        key = thread_key(case, livemode=livemode)
-        if key is not None and case.state in WAITING:
-            threads[key].append(case)
-    return {key: tuple(members) for key, members in threads.items()}
+def topics(cases: Iterable[Case], *, livemode: bool) -> tuple[Topic, ...]:
+    """Return the topics that these cases are told in, each once."""
+    found = (Topic.of(case, livemode=livemode) for case in cases)
+    return tuple(dict.fromkeys(topic for topic in found if topic is not None))
 
 
 def compose(
     changes: Iterable[Change],
-    cases_by_thread: Mapping[str, Sequence[Case]],
-    threads: Collection[str],
+    known: Known,
     *,
     before: Mapping[CaseId, Case],
     manner: Manner,
@@ -71,44 +57,51 @@ def compose(
 ) -> tuple[Notice, ...]:
     """Return what these changes give to say; empty when nothing is new.
 
-    cases_by_thread: the waiting cases after the changes, as `by_thread` gives them. threads: the keys of
-    those that have a root already. before: the changed cases as they were. held: cases that an earlier
-    incomplete reading opened and kept to itself, and that are told now. unread: the accounts not read
-    completely; what rests on absence there is kept back. A surge comes first, then each thread's root
-    before its replies.
+    before: the changed cases as they were. held: cases that an earlier incomplete reading opened and kept to
+    itself, and that are told now. unread: the accounts not read completely; what rests on absence there is
+    kept back. A surge comes first, then each thread's root before its replies.
     """
-    told, quiet = _sorted_out(changes, held, unread)
+    told, quiet = _sorted_out(changes, held, unread, known.told)
     notices = []
     fresh = [each for each in told if _swells(each)]
     if len(fresh) > manner.surge_limit:
         notices.append(_surge([each.case for each in fresh], manner))
         told = [each for each in told if not _swells(each)]
         quiet += fresh
-    news = _by_thread(told, before, manner)
-    touched = {key: each.case for each in quiet for key in _keys(each, before, manner) if key in threads}
-    touched |= {key: each[0].case for key, each in news.items() if key in threads or key in cases_by_thread}
-    for key in sorted(touched, key=_worst_first):
-        members = cases_by_thread.get(key, ())
-        some = members[0] if members else touched[key]
-        notices += _thread(key, some, members, news.get(key, ()), known=key in threads, manner=manner)
+    news = _by_topic(told, before, manner)
+    touched = dict.fromkeys([*news, *_by_topic(quiet, before, manner)])
+    changed = _by_topic([*told, *quiet], before, manner)
+    for topic in sorted(touched, key=_worst_first):
+        notices += _thread(topic, news.get(topic, ()), changed[topic], known, manner)
     return tuple(notices)
 
 
-def kept_back(cases: Iterable[Case], runs: Iterable[Run], read: Collection[AccountId]) -> tuple[Case, ...]:
-    """Return the open cases that runs, newest first, kept back, of accounts that are now read completely."""
-    since: dict[AccountId, datetime] = {}
-    whole: set[AccountId] = set()
-    for run in runs:
-        whole |= {each.account for each in run.accounts if each.complete}
-        if whole.issuperset(read):
-            break
-        since |= dict.fromkeys(set(read) - whole, run.started_at)
-    return tuple(
-        case
-        for case in cases
-        if case.state is CaseState.OPEN and case.mismatch.kind in RESTS_ON_ABSENCE
-        if case.account in since and case.updated_at >= since[case.account]
+def root(topic: Topic, standing: Standing, manner: Manner, *, ping: bool) -> Message:
+    """Return a thread's root as it stands."""
+    return messages.root(
+        topic, _owner(topic, [*standing.waiting, *standing.over]), standing, manner, ping=ping
     )
+
+
+def may_be_kept_back(case: Case) -> bool:
+    """Return whether this is a case that an incomplete run keeps to itself while nobody has answered it."""
+    return case.state is CaseState.OPEN and case.mismatch.kind in RESTS_ON_ABSENCE
+
+
+def unread_before(runs: Iterable[Run], read: Collection[AccountId]) -> frozenset[AccountId]:
+    """Return which of these accounts, read completely now, the latest run that asked for them could not read.
+
+    runs: newest first; no more of them are looked at than need be.
+    """
+    latest: dict[AccountId, bool] = {}
+    wanted = set(read)
+    for run in runs:
+        for each in run.accounts:
+            if each.account in wanted:
+                latest.setdefault(each.account, each.complete)
+        if wanted <= latest.keys():
+            break
+    return frozenset(account for account, complete in latest.items() if not complete)
 
 
 def incomplete(
@@ -122,8 +115,8 @@ def incomplete(
     readings = tuple(readings)
     accounts = sorted(each.account for each in readings if not each.complete)
     key = f"incomplete|{manner.mode}|{_digest([since or '', *accounts])}"
-    said = messages.incomplete(readings, sentences, manner)
-    return _notice(key, key, manner.operators_channel, "root", said, about=(), manner=manner)
+    said = alarms.incomplete(readings, sentences, manner)
+    return _notice(key, key, manner.operators_channel, "root", said, about=(), urgency=_ALARM, manner=manner)
 
 
 def rejected(rejects: Iterable[Reject], *, manner: Manner) -> Notice:
@@ -131,30 +124,62 @@ def rejected(rejects: Iterable[Reject], *, manner: Manner) -> Notice:
     rejects = tuple(rejects)
     told = _digest({"\x1f".join((each.source, each.id or "", each.reason)) for each in rejects})
     key = f"rejected|{manner.mode}|{told}"
-    said = messages.rejected(rejects, manner)
-    return _notice(key, key, manner.operators_channel, "root", said, about=(), manner=manner)
+    said = alarms.rejected(rejects, manner)
+    return _notice(key, key, manner.operators_channel, "root", said, about=(), urgency=_ALARM, manner=manner)
 
 
 def _sorted_out(
-    changes: Iterable[Change], held: Iterable[Case], unread: Collection[AccountId]
+    changes: Iterable[Change],
+    held: Iterable[Case],
+    unread: Collection[AccountId],
+    told_of: Collection[CaseId],
 ) -> tuple[list[News], list[News]]:
     """Return what is told, and what only changes a root; what is kept back is in neither.
 
-    A held case that changes now is told as opened, and not at all if it clears.
+    A held case that changes now is told as opened, and not at all if it clears. Nor is anything told of what
+    ends a case that nobody had heard of.
     """
     late = {case.id: News(case, Action.OPENED, case.mismatch.why) for case in held}
     told: list[News] = []
     quiet: list[News] = []
     for change in changes:
-        news = News(change.case, change.entry.action, change.entry.reason)
+        news = _news(change)
         if late.pop(news.case.id, None):
-            news = news if news.action is Action.CLEARED else replace(news, action=Action.OPENED)
-            (quiet if news.action is Action.CLEARED else told).append(news)
-        elif change.entry.run_id is None or news.action not in _TOLD:
-            quiet.append(news)
-        elif news.case.account not in unread or news.case.mismatch.kind not in RESTS_ON_ABSENCE:
+            if not news.over:
+                told.append(replace(news, action=Action.OPENED, why=news.case.mismatch.why, by=None))
+        elif news.action not in _TOLD or _unheard(news, told_of):
+            quiet += [news] if news.case.id in told_of else []
+        elif news.by is not None or not _kept_back(news.case, unread):
             told.append(news)
     return [*late.values(), *told], quiet
+
+
+def _news(change: Change) -> News:
+    """Return what a change is as news: a run's own sentence, of a person's no word but who and until when."""
+    case, entry = change.case, change.entry
+    if entry.run_id is not None:
+        return News(case, entry.action, entry.reason)
+    why = ""
+    if entry.action is Action.RESOLVED and case.resolution is not None:
+        why = f"As {plain(case.resolution)}."
+    elif entry.action is Action.ASSIGNED and case.owner is not None:
+        why = f"To {case.owner.name}."
+    elif until := {Action.ACCEPTED: case.accepted_until, Action.SNOOZED: case.snoozed_until}.get(
+        entry.action
+    ):
+        why = f"Until {minute(until)}."
+    return News(case, entry.action, why, by=entry.actor)
+
+
+def _unheard(news: News, told_of: Collection[CaseId]) -> bool:
+    """Return whether this goes on with, or ends, a story that nobody has heard the beginning of."""
+    if news.case.id in told_of:
+        return False
+    return news.action is Action.CLEARED if news.by is None else news.action not in _TELLS
+
+
+def _kept_back(case: Case, unread: Collection[AccountId]) -> bool:
+    return case.account in unread and case.mismatch.kind in RESTS_ON_ABSENCE
 
 
 def _swells(news: News) -> bool:
@@ -162,60 +187,101 @@ def _swells(news: News) -> bool:
     return news.action is Action.OPENED and news.case.mismatch.kind in RESTS_ON_ABSENCE
 
 
-def _keys(news: News, before: Mapping[CaseId, Case], manner: Manner) -> list[str]:
-    """Return the thread a case is in, and the one it was waiting in if that is another."""
-    was = before.get(news.case.id)
-    former = thread_key(was, livemode=manner.livemode) if was and was.state in WAITING else None
-    now = thread_key(news.case, livemode=manner.livemode)
-    return [key for key in dict.fromkeys((now, former)) if key is not None]
-
-
-def _by_thread(told: Iterable[News], before: Mapping[CaseId, Case], manner: Manner) -> dict[str, list[News]]:
+def _by_topic(news: Iterable[News], before: Mapping[CaseId, Case], manner: Manner) -> dict[Topic, list[News]]:
     """Return the news of each thread; a case that changed threads is news in both."""
-    news: dict[str, list[News]] = defaultdict(list)
-    for each in told:
-        now = thread_key(each.case, livemode=manner.livemode)
-        for key in _keys(each, before, manner):
-            news[key].append(replace(each, gone=key != now))
-    return news
+    found: dict[Topic, list[News]] = defaultdict(list)
+    for each in news:
+        was = before.get(each.case.id)
+        former = Topic.of(was, livemode=manner.livemode) if was and was.state in WAITING else None
+        now = Topic.of(each.case, livemode=manner.livemode)
+        if now is not None:
+            found[now].append(replace(each, arrived=former is not None and former != now))
+        if former is not None and former != now:
+            found[former].append(replace(each, gone=True))
+    return found
 
 
-def _worst_first(key: str) -> tuple[int, str]:
-    severity = Severity(key.rsplit("|", 2)[1])
-    return list(Severity).index(severity), key
+def _worst_first(topic: Topic) -> tuple[int, str]:
+    return list(Severity).index(topic.severity), topic.key
 
 
 def _thread(
-    key: str, some: Case, members: Sequence[Case], news: Sequence[News], *, known: bool, manner: Manner
+    topic: Topic, news: Sequence[News], changed: Sequence[News], known: Known, manner: Manner
 ) -> Iterator[Notice]:
-    """Yield the root or its edit, then the replies; some is a case that is or was in the thread."""
-    target, kind, severity, _ = key.rsplit("|", 3)
-    topic = Topic(
-        kind=Kind(kind),
-        severity=Severity(severity),
-        owner=some.owner.name if some.owner else target,
-        group=manner.mentions.get(some.owner.rule, "") if some.owner else "",
-    )
-    version = _versions([each.case for each in news])
-    root = messages.root(topic, members, manner, ping=not known)
-    shown = tuple(case.id for case in messages.largest(members))
-    if known:
-        state = _versions([some, *members, *(each.case for each in news)])
-        yield _notice(f"edit|{key}|{state}", key, target, "edit", root, about=shown, manner=manner)
+    """Yield the root or its edit, then the replies.
+
+    news: what is told. changed: that, and what only changes how the thread stands.
+    """
+    anew = any(not each.over for each in news) and not known.active(topic.key)
+    if not anew and topic.key not in known.begun:
+        return  # It ends what was never begun here.
+    said = _Said(topic, _owner(topic, [each.case for each in changed]), manner)
+    state = _versions([each.case for each in changed])
+    stands = _after(known.standing.get(topic.key, Standing()), changed)
+    first = root(topic, stands, manner, ping=anew)
+    about = [case.id for case in largest(stands.waiting)]
+    if anew:
+        yield said.notice(f"root|{topic.key}|{state}", "root", first, about)
     else:
-        yield _notice(f"root|{key}", key, target, "root", root, about=shown, manner=manner)
-    rings = known and any(each.action in _RINGS and not each.gone for each in news)
-    for number, (reply, part) in enumerate(messages.replies(topic, news, manner, ping=rings)):
-        ids = tuple(each.case.id for each in part)
-        name = f"reply|{key}|{version}|{number}"
-        yield _notice(name, key, target, "reply", reply, about=ids, manner=manner)
+        yield said.notice(f"edit|{topic.key}|{state}", "edit", first, about)
+    rings = not anew and any(not each.over and (each.action in _RINGS or each.arrived) for each in news)
+    version = _versions([each.case for each in news])
+    for number, (reply, part) in enumerate(messages.replies(topic, said.owner, news, manner, ping=rings)):
+        verb = "call" if rings and number == 0 else "reply"
+        yield said.notice(
+            f"reply|{topic.key}|{version}|{number}", verb, reply, [each.case.id for each in part]
+        )
+
+
+def _owner(topic: Topic, cases: Iterable[Case]) -> Owner:
+    """Return who reads a thread, by the name that its cases have for them; else where it is read."""
+    named = (case.owner for case in cases if case.owner and case.owner.target == topic.target)
+    return next(named, Owner(topic.target, topic.target, ""))
+
+
+def _after(before: Standing, changed: Iterable[News]) -> Standing:
+    """Return how a thread stands once its cases have changed, as far as can be said before it is saved."""
+    changed = tuple(changed)
+    ids = {each.case.id for each in changed}
+    waiting = [case for case in before.waiting if case.id not in ids]
+    waiting += [each.case for each in changed if not each.over]
+    over = [each.case for each in changed if each.over] + [case for case in before.over if case.id not in ids]
+    return Standing(tuple(waiting), tuple(over))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the notices of one thread have in common."""
+
+    topic: Topic
+    owner: Owner
+    manner: Manner
+
+    def notice(self, dedupe_key: str, verb: str, message: Message, about: Sequence[CaseId]) -> Notice:
+        """Return a notice; an edit makes no sound, and everything else waits until its owner is awake."""
+        key, severity = self.topic.key, self.topic.severity
+        made = _notice(
+            dedupe_key,
+            key,
+            self.topic.target,
+            verb,
+            message,
+            about=tuple(about),
+            urgency=URGENCY[severity],
+            manner=self.manner,
+        )
+        if verb == "edit" or severity is Severity.CRITICAL:
+            return made
+        return replace(made, next_at=self.manner.profile(self.owner).awake_at(self.manner.now))
 
 
 def _surge(cases: Sequence[Case], manner: Manner) -> Notice:
     """Return the one message for many new cases that rest on absence."""
     key = f"surge|{manner.mode}|{_versions(cases)}"
-    said, about = messages.surge(cases, manner), tuple(case.id for case in cases)
-    return _notice(key, key, manner.operators_channel, "root", said, about=about, manner=manner)
+    said, about = alarms.surge(cases, manner), tuple(case.id for case in cases)
+    return _notice(
+        key, key, manner.operators_channel, "root", said, about=about, urgency=_ALARM, manner=manner
+    )
 
 
 def _notice(
@@ -226,6 +292,7 @@ def _notice(
     message: Message,
     *,
     about: tuple[CaseId, ...],
+    urgency: int,
     manner: Manner,
 ) -> Notice:
     return Notice(
@@ -241,6 +308,7 @@ def _notice(
         created_at=manner.now,
         next_at=manner.now,
         run_id=manner.run_id,
+        urgency=urgency,
     )
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from recon.model.records.cases import Case
 from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import AccountId, CaseState, Kind, RunId, Verdict
@@ -123,35 +122,35 @@ def a_run(number: int, *complete: str, of: tuple[str, ...] = ("", "acct_2")) -> 
     )
 
 
-def kept(account: str, hours: float, **changes: Any) -> Case:  # noqa: ANN401  # any field of the case
-    mismatch = a_mismatch(account=AccountId(account), kind=Kind.MISSING)
-    return a_case(mismatch, updated_at=NOON + timedelta(hours=hours), **changes)
-
-
 RUNS = [a_run(3, "acct_2"), a_run(2), a_run(1, "", "acct_2")]  # Newest first.
 
 
 @pytest.mark.parametrize(
-    "case, read, expected",
+    "runs, read, expected",
     [
-        (kept("", 2), ["", "acct_2"], True),
-        (kept("", 3.01), ["", "acct_2"], True),
-        (kept("", 1.01), ["", "acct_2"], False),  # Told by the first run.
-        (kept("", 2), ["acct_2"], False),  # Not read yet.
-        (kept("acct_2", 2), ["", "acct_2"], False),  # Told by the third.
-        (kept("", 2, state=CaseState.ACKNOWLEDGED), [""], False),
-        (replace(kept("", 2), mismatch=a_mismatch()), [""], False),  # A duplicate was told at once.
+        (RUNS, ["", "acct_2"], [""]),  # The third read the other one, so it told what was kept back there.
+        (RUNS, ["acct_2"], []),
+        (RUNS[1:], ["", "acct_2"], ["", "acct_2"]),
+        (RUNS[2:], ["", "acct_2"], []),
+        ([a_run(3, "", of=("",)), *RUNS[1:]], ["", "acct_2"], ["acct_2"]),  # It asked for the one only.
+        ([], ["", "acct_2"], []),
+        (RUNS, ["acct_new"], []),
     ],
 )
-def test_a_case_is_late_news_if_every_run_since_it_moved_left_its_account_unread(
-    case: Case,
-    read: list[str],
-    expected: bool,  # noqa: FBT001
+def test_an_account_s_news_were_kept_back_where_the_latest_run_that_asked_could_not_read_it(
+    runs: list[Run], read: list[str], expected: list[str]
 ) -> None:
-    found = notices.kept_back([case], RUNS, [AccountId(each) for each in read])
+    found = notices.unread_before(runs, [AccountId(each) for each in read])
 
-    assert (found == (case,)) is expected
+    assert sorted(found) == expected
 
 
-def test_without_earlier_runs_nothing_was_kept_back() -> None:
-    assert notices.kept_back([kept("", 2)], [], [AccountId("")]) == ()
+@pytest.mark.parametrize("state", list(CaseState))
+@pytest.mark.parametrize("kind", list(Kind))
+def test_only_an_open_case_that_rests_on_absence_may_have_been_kept_back(
+    kind: Kind, state: CaseState
+) -> None:
+    case = a_case(a_mismatch(kind=kind), state=state)
+    rests = kind in {Kind.MISSING, Kind.ORPHAN, Kind.STUCK}
+
+    assert notices.may_be_kept_back(case) is (rests and state is CaseState.OPEN)

@@ -41,7 +41,7 @@ def test_the_longest_words_that_can_be_still_fit() -> None:
         replace(numbered(number, **long), account=AccountId("&" * 300), owner=an_owner(name="&" * 90))
         for number in range(1, 61)
     ]
-    sent = said(map(a_change, cases), manner=replace(MANNER, mentions={"everything": "S0123"}))
+    sent = said(map(a_change, cases), manner=replace(MANNER, answers=True))
 
     for notice in sent:
         assert_within_limits(notice)

@@ -6,11 +6,14 @@ Never says how to send one: rules/notices.py composes, doors/slack delivers.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
+from recon.model.records.cases import Case, Owner
 from recon.model.records.owners import Profile
-from recon.model.records.words import CaseId, NoticeState, RunId
+from recon.model.records.words import AccountId, CaseId, Kind, NoticeState, RunId, Severity
+from recon.model.settings import Settings
 
+_PARTS = 5  # Of the key of a thread of cases.
 Block = dict[str, Any]  # A Slack block, as JSON has it. Source: Slack, Block Kit.
 
 
@@ -39,6 +42,70 @@ class Thread:
     channel: str | None = None
     root_ts: str | None = None
     root_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What one thread of cases is about."""
+
+    target: str
+    kind: Kind
+    severity: Severity
+    account: AccountId
+    livemode: bool
+
+    @classmethod
+    def of(cls, case: Case, *, livemode: bool) -> Self | None:
+        """Return the topic that a case is told in; None where nobody is to be told."""
+        if case.owner is None or not case.owner.target:
+            return None
+        return cls(case.owner.target, case.mismatch.kind, case.severity, case.account, livemode)
+
+    @classmethod
+    def read(cls, key: str) -> Self | None:
+        """Return the topic of a thread by its key; None of an alarm's."""
+        parts = key.rsplit("|", 4)
+        if len(parts) != _PARTS or parts[1] not in set(Kind) or parts[2] not in set(Severity):
+            return None
+        target, kind, severity, account, mode = parts
+        return cls(target, Kind(kind), Severity(severity), AccountId(account), mode == "live")
+
+    @property
+    def key(self) -> str:
+        """Return the key of the thread."""
+        mode = "live" if self.livemode else "test"
+        return f"{self.target}|{self.kind}|{self.severity}|{self.account}|{mode}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a thread stands: the cases of which somebody was told.
+
+    waiting: those that wait in it. over: those that left it since its root, the latest first.
+    """
+
+    waiting: tuple[Case, ...] = ()
+    over: tuple[Case, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was said before some changes.
+
+    standing: how each thread stands that they may be told in, by key. begun: those of them that have a root,
+    or one on its way. expected: those whose root is on its way: what it will show is not decided yet. told: the
+    cases that some notice has spoken of.
+    """
+
+    standing: Mapping[str, Standing] = field(default_factory=dict)
+    begun: frozenset[str] = frozenset()
+    expected: frozenset[str] = frozenset()
+    told: frozenset[CaseId] = frozenset()
+
+    def active(self, key: str) -> bool:
+        """Return whether something waits in a thread, so that its root is where people look."""
+        waits = key in self.standing and bool(self.standing[key].waiting)
+        return key in self.expected or (key in self.begun and waits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +160,36 @@ class Manner:
     dashboard_url: str
     operators_channel: str
     surge_limit: int
-    mentions: Mapping[str, str] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     answers: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        profiles: Mapping[str, Profile],
+        *,
+        livemode: bool,
+        as_of: datetime,
+        now: datetime,
+        run_id: RunId | None = None,
+    ) -> Self:
+        """Return the manner that the settings ask for."""
+        return cls(
+            run_id=run_id,
+            as_of=as_of,
+            now=now,
+            livemode=livemode,
+            dashboard_url=settings.dashboard.url.rstrip("/"),
+            operators_channel=settings.slack.operators_channel,
+            surge_limit=settings.surge_limit,
+            profiles=profiles,
+            answers=settings.slack.answers,
+        )
+
+    def profile(self, owner: Owner) -> Profile:
+        """Return what is known of an owner; a person chosen by hand has no more than a target."""
+        return self.profiles.get(owner.name) or Profile(owner.name, owner.target)
 
     @property
     def mode(self) -> str:

@@ -1,0 +1,128 @@
+"""What people's moves say in Slack, when owners rest, and what can be clicked."""
+
+from dataclasses import replace
+from datetime import time, timedelta
+from typing import Any
+
+import pytest
+
+from recon.model.records.owners import Profile
+from recon.model.records.words import Action, CaseState, Resolution, Severity
+from tests.builders import NOON, a_case, an_owner
+from tests.rules.test_notices import KEY, MANNER, a_change, a_move, blocks_of, outline, said, texts_of
+
+
+@pytest.mark.parametrize(
+    "action, changes, told",
+    [
+        (Action.ACKNOWLEDGED, {"state": CaseState.ACKNOWLEDGED}, "Acknowledged by ana"),
+        (
+            Action.RESOLVED,
+            {"state": CaseState.RESOLVED, "resolution": Resolution.WRITTEN_OFF},
+            "As written off.",
+        ),
+        (
+            Action.ACCEPTED,
+            {"state": CaseState.ACCEPTED, "accepted_until": NOON},
+            "Until 2026-03-06 12:00 UTC.",
+        ),
+        (Action.SNOOZED, {"snoozed_until": NOON}, "Until 2026-03-06 12:00 UTC."),
+        (Action.REOPENED, {}, "1 reopened by ana"),
+        (Action.ADOPTED, {"state": CaseState.ACKNOWLEDGED}, "1 refund adopted by ana"),
+    ],
+)
+def test_a_person_s_move_is_told_in_the_thread_without_the_person_s_words(
+    action: Action, changes: dict[str, Any], told: str
+) -> None:
+    after = replace(a_case(version=2), **changes)
+    edit, reply = said([a_move(after, action)], known=[KEY], before=[a_case()])
+
+    assert (edit.verb, reply.verb) == ("edit", "call" if action is Action.REOPENED else "reply")
+    assert told.casefold() in f"{reply.message.text} {texts_of(reply)}".casefold()
+    assert "told us on the phone" not in f"{reply.message.text} {blocks_of(reply)} {blocks_of(edit)}"
+
+
+def test_a_comment_only_brings_the_root_up_to_date() -> None:
+    moved = [a_move(a_case(version=2), Action.COMMENTED)]
+
+    assert outline(said(moved, known=[KEY], before=[a_case()])) == [f"edit {KEY}"]
+
+
+@pytest.mark.parametrize("action", list(Action))
+def test_a_move_on_a_case_that_nobody_was_told_of_is_told_only_where_somebody_is_to_act(
+    action: Action,
+) -> None:
+    sent = said([a_move(a_case(version=2), action)], before=[a_case()])
+
+    assert bool(sent) is (action in {Action.ASSIGNED, Action.REOPENED})
+
+
+def test_whom_a_person_gives_a_case_hears_of_it_aloud_and_the_former_owner_that_it_left() -> None:
+    after = a_case(version=2, owner=an_owner(name="Ana", target="U0ANA"))
+    there = "U0ANA|duplicate|high||live"
+    move = [a_move(after, Action.ASSIGNED)]
+
+    assert outline(said(move, known=[KEY], before=[a_case()])) == [
+        f"edit {KEY}",
+        f"reply {KEY}",
+        f"root {there}",
+        f"reply {there}",
+    ]
+    busy = said(move, known=[KEY, there], before=[a_case()])
+    assert outline(busy)[2:] == [f"edit {there}", f"call {there}"]
+
+
+def test_what_opens_in_a_thread_at_rest_is_a_new_root_that_people_see() -> None:
+    again = a_case(version=3)
+    sent = said([a_change(again, Action.REOPENED)], resting=[KEY])
+    first = said([a_change(a_case())])
+
+    assert outline(sent) == [f"root {KEY}", f"reply {KEY}"]
+    assert sent[0].dedupe_key != first[0].dedupe_key
+
+
+def test_what_only_ends_in_a_thread_at_rest_makes_no_new_root() -> None:
+    cleared = a_case(state=CaseState.CLEARED, version=4)
+
+    assert outline(said([a_change(cleared, Action.CLEARED)], resting=[KEY])) == [
+        f"edit {KEY}",
+        f"reply {KEY}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "severity, edits_at, says_at",
+    [(Severity.HIGH, 0, 30), (Severity.CRITICAL, 0, 0)],
+)
+def test_an_owner_at_rest_hears_of_it_in_the_morning_unless_it_is_critical(
+    severity: Severity, edits_at: int, says_at: int
+) -> None:
+    asleep = Profile("Payments on call", "#payments", rest=(time(13), time(14, 31)))
+    manner = replace(MANNER, profiles={"Payments on call": asleep})
+    case = a_case(severity=severity)
+    key = f"#payments|duplicate|{severity}||live"
+    edit, call = said([a_change(case)], known=[key], manner=manner)
+    root, reply = said([a_change(case)], manner=manner)
+
+    waits = [(each.next_at - manner.now) // timedelta(minutes=1) for each in (edit, call, root, reply)]
+    assert waits == [edits_at, says_at, says_at, says_at]
+
+
+def test_what_is_worse_is_more_urgent() -> None:
+    cases = [a_case(severity=severity) for severity in Severity]
+
+    assert [said([a_change(case)])[0].urgency for case in cases] == [3, 2, 1, 0]
+
+
+def test_only_where_somebody_listens_can_anything_be_clicked() -> None:
+    case = a_case(version=7)
+    deaf, hears = (
+        said([a_change(case)], manner=replace(MANNER, answers=answers)) for answers in (False, True)
+    )
+
+    assert not any("accessory" in blocks_of(each) for each in deaf)
+    for each in hears:
+        found = [block["accessory"] for block in each.message.blocks if "accessory" in block]
+        assert [option["value"] for menu in found for option in menu["options"]] == [
+            f"{verb}/{case.id}/7" for verb in ("acknowledge", "take", "snooze", "resolve", "open")
+        ]
