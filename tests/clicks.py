@@ -105,3 +105,14 @@ def signed(body: bytes, at: datetime | str, secret: str = SECRET) -> dict[str, s
         "x-slack-request-timestamp": told,
         "x-slack-signature": f"v0={digest}",
     }
+
+
+def menu(*buttons: Button) -> dict[str, Any]:
+    """A paragraph of a message with the menu of a case."""
+    options = [{"text": {"type": "plain_text", "text": each.verb}, "value": each.value} for each in buttons]
+    text = {"type": "mrkdwn", "text": "Refunded twice"}
+    return {
+        "type": "section",
+        "text": text,
+        "accessory": {"type": "overflow", "action_id": MENU, "options": options},
+    }

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from socket import SHUT_RDWR
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.builtin import SocketModeClient
 
@@ -69,9 +69,7 @@ class Socket:
         Raises:
             ConfigurationError: there is no token.
         """
-        quiet = logging.getLogger("recon.slack_sdk.socket")
-        quiet.setLevel(logging.CRITICAL)  # Its lines print payloads.
-        self._client: Final = _Client(settings.app_token.reveal(), wire.client(settings), quiet, self._read)
+        self._client: Final = _Client(settings, self._read)
         self._hear = hear
         self._timer = timer
         self._connected = False
@@ -100,6 +98,7 @@ class Socket:
 
     def close(self) -> None:
         """Hear nothing more."""
+        self._client.hang_up()
         self._client.close()
 
     def _connect(self) -> str | None:
@@ -138,13 +137,15 @@ class Socket:
 class _Client(SocketModeClient):
     """The official client, which connects only when it is told to."""
 
-    def __init__(
-        self, app_token: str, web_client: WebClient, logger: logging.Logger, read: Callable[[str], None]
-    ) -> None:
+    def __init__(self, settings: SlackSettings, read: Callable[[str], None]) -> None:
+        quiet = logging.getLogger("recon.slack_sdk.socket")
+        quiet.setLevel(logging.CRITICAL)  # Its lines print payloads.
+        self._wire: _Ending | None = None
+        self._ours = settings.base_url is not None
         super().__init__(
-            app_token,
-            logger=logger,
-            web_client=web_client,
+            settings.app_token.reveal(),
+            logger=quiet,
+            web_client=wire.client(settings),
             auto_reconnect_enabled=False,
             receive_buffer_size=_BYTES,
             concurrency=1,
@@ -154,8 +155,8 @@ class _Client(SocketModeClient):
     def issue_new_wss_url(self) -> str:
         """Return the address of one socket; asks once, where its base sleeps and asks again."""
         url = str(self.web_client.apps_connections_open(app_token=self.app_token)["url"])
-        host = urlsplit(url).hostname or ""
-        self.proxy = None if proxy_bypass(host) else getproxies().get("https")
+        direct = self._ours or proxy_bypass(urlsplit(url).hostname or "")
+        self.proxy = None if direct else getproxies().get("https")  # By itself it does not know NO_PROXY.
         return url
 
     def connect(self) -> None:
@@ -163,7 +164,13 @@ class _Client(SocketModeClient):
         super().connect()
         session = self.current_session
         if session is not None and session.sock is not None:
-            session.sock = _Ending(session.sock)  # type: ignore[assignment]  # what it uses of one
+            self._wire = _Ending(session.sock)
+            session.sock = self._wire  # type: ignore[assignment]  # what it uses of one
+
+    def hang_up(self) -> None:
+        """Wake whoever reads from the socket; by itself the client waits for the reading to time out."""
+        if self._wire is not None:
+            self._wire.end()
 
 
 class _Ending:
@@ -181,6 +188,10 @@ class _Ending:
     def send(self, content: bytes) -> int:
         self._inner.sendall(content)
         return len(content)
+
+    def end(self) -> None:
+        with suppress(OSError):  # The other side was faster.
+            self._inner.shutdown(SHUT_RDWR)
 
     def close(self) -> None:
         self._inner.close()
