@@ -10,18 +10,25 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Self
 from uuid import uuid4
 
 from recon.doors.slack.posts import Slack
 from recon.doors.store import outbox
 from recon.doors.store.engines import Database
-from recon.model.records.deliveries import Delivered, Finding, Held, NotSent, Outcome, Unreadable
+from recon.model.records.deliveries import Absent, Delivered, Finding, Held, NotSent, Outcome, Unreadable
 from recon.model.records.notices import Notice, Thread
 from recon.model.records.words import NoticeState
 from recon.model.settings import Settings
-from recon.rules import deliveries
+from recon.rules import deliveries, pacing
+from recon.rules.pacing import EDITS, WORKSPACE, Pace
 
-PACE = timedelta(seconds=1)  # Slack takes one message a second and channel: asking for more only costs time.
+# Without a usable answer in a row: Slack is away, and every further message would have to be looked for.
+SILENCES = 3
+ROOTS = 2  # Of a thread, in which a reply is looked for: the root may have moved since it was sent.
+# One claim in so many goes to who waits longest, so that urgent ones hold up nobody for ever.
+_OLDEST_EVERY = 5
+_TURN = 200  # Notices in one turn, after which is counted again what waits.
 _SHORTEST_WAIT = timedelta(seconds=1)  # Between two turns: another sender may hold what is due.
 
 Clock = Callable[[], datetime]
@@ -33,8 +40,9 @@ class DeliveryReport:
     """What one turn, or several, did.
 
     enabled: False without a token: notices wait. sent: delivered or found. postponed: to be tried again.
-    given_up: became undeliverable now. left: how many are in each state but sent. reasons: what
-    went wrong, each once. away: Slack is not there or does not know our token: trying more had no use.
+    given_up: became undeliverable now. left: how many are in each state but sent. late: how many of those
+    should have gone out by now. reasons: what went wrong, each once. away: Slack is not there or does not
+    know our token: trying more had no use.
     """
 
     enabled: bool
@@ -43,6 +51,7 @@ class DeliveryReport:
     postponed: int = 0
     given_up: int = 0
     left: Mapping[NoticeState, int] = field(default_factory=dict)
+    late: int = 0
     reasons: tuple[str, ...] = ()
 
     @property
@@ -53,7 +62,17 @@ class DeliveryReport:
     @property
     def complete(self) -> bool:
         """Return whether everything that could go out has gone out."""
-        return not self.enabled or (self.waiting == 0 and self.given_up == 0)
+        return not self.enabled or (self.late == 0 and self.given_up == 0)
+
+    def then(self, later: Self) -> Self:
+        """Return what this turn and a later one did."""
+        return replace(
+            later,
+            sent=self.sent + later.sent,
+            postponed=self.postponed + later.postponed,
+            given_up=self.given_up + later.given_up,
+            reasons=tuple(dict.fromkeys(self.reasons + later.reasons)),
+        )
 
 
 def deliver(
@@ -62,7 +81,7 @@ def deliver(
     settings: Settings,
     *,
     clock: Clock,
-    limit: int = 200,
+    limit: int = _TURN,
     sleep: Sleep = time.sleep,
 ) -> DeliveryReport:
     """Try every notice that is due once, at most `limit` of them, and return what became of them.
@@ -74,24 +93,7 @@ def deliver(
     """
     if slack is None:
         return DeliveryReport(enabled=False, left=outbox.undelivered(database))
-    turn = _Turn(database, slack, settings, clock, sleep)
-    tried: list[Notice] = []
-    for _ in range(limit):
-        notice = turn.once()
-        if notice is None:
-            break
-        tried.append(notice)
-        if turn.away:
-            break
-    return DeliveryReport(
-        enabled=True,
-        away=turn.away,
-        sent=sum(notice.state is NoticeState.SENT for notice in tried),
-        postponed=sum(notice.state in outbox.ON_THE_WAY for notice in tried),
-        given_up=sum(notice.state is NoticeState.UNDELIVERABLE for notice in tried),
-        left=outbox.undelivered(database),
-        reasons=tuple(dict.fromkeys(notice.error for notice in tried if notice.error)),
-    )
+    return _Sender(database, slack, settings, clock, sleep).turn(limit)
 
 
 def deliver_all(
@@ -108,28 +110,24 @@ def deliver_all(
     Raises:
         DatabaseUnavailable: what was written down before it stands.
     """
+    if slack is None:
+        return DeliveryReport(enabled=False, left=outbox.undelivered(database))
     deadline = clock() + budget
-    whole = deliver(database, slack, settings, clock=clock, sleep=sleep)
-    while whole.enabled and whole.waiting and not whole.away:
-        due, now = outbox.next_due(database), clock()
+    sender = _Sender(database, slack, settings, clock, sleep)
+    whole = sender.turn(_TURN)
+    while whole.waiting and not whole.away:
+        due, now = outbox.next_due(database, lapse=sender.lapse), clock()
         wait = max(due - now, _SHORTEST_WAIT) if due is not None else _SHORTEST_WAIT
         if now + wait > deadline:
             break
         sleep(wait.total_seconds())
-        turn = deliver(database, slack, settings, clock=clock, sleep=sleep)
-        whole = replace(
-            turn,
-            sent=whole.sent + turn.sent,
-            postponed=whole.postponed + turn.postponed,
-            given_up=whole.given_up + turn.given_up,
-            reasons=tuple(dict.fromkeys(whole.reasons + turn.reasons)),
-        )
+        whole = whole.then(sender.turn(_TURN, deadline=deadline))
     return whole
 
 
 @dataclass(slots=True)
-class _Turn:
-    """One sender's turn: what it has posted where and when, and whom it has looked up."""
+class _Sender:
+    """One sender: what must rest for it, whom it has looked up, and how its turn goes."""
 
     database: Database
     slack: Slack
@@ -137,98 +135,184 @@ class _Turn:
     clock: Clock
     sleep: Sleep
     sender: str = field(default_factory=lambda: f"{os.getpid()}-{uuid4().hex[:12]}")
-    posted_at: dict[str, datetime] = field(default_factory=dict)
+    pace: Pace = field(default_factory=Pace)
     people: dict[str, str] = field(default_factory=dict)
+    claims: int = 0
+    silences: int = 0
     away: bool = False
 
-    def once(self) -> Notice | None:
-        """Claim one notice, try it, and return it as it is afterwards; None when nothing is due.
+    @property
+    def lapse(self) -> timedelta:
+        """Return how long after its end a claim has lapsed: its send may have begun just before."""
+        told = self.settings.slack
+        return max(timedelta(0), told.look_up_after - timedelta(seconds=told.timeout_seconds))
+
+    def turn(self, limit: int, *, deadline: datetime | None = None) -> DeliveryReport:
+        """Try every notice that is due once, at most `limit`, until a time; return what became of them."""
+        tried: list[Notice] = []
+        self.away, self.silences = False, 0
+        while len(tried) < limit and not self.away and (deadline is None or self.clock() < deadline):
+            notice = self._claim()
+            if notice is None:
+                break
+            tried.append(self._try(notice))
+        return DeliveryReport(
+            enabled=True,
+            away=self.away,
+            sent=sum(notice.state is NoticeState.SENT for notice in tried),
+            postponed=sum(notice.state in outbox.ON_THE_WAY for notice in tried),
+            given_up=sum(notice.state is NoticeState.UNDELIVERABLE for notice in tried),
+            left=outbox.undelivered(self.database),
+            late=outbox.late(self.database, now=self.clock()),
+            reasons=tuple(dict.fromkeys(notice.error for notice in tried if notice.error)),
+        )
+
+    def _claim(self) -> Notice | None:
+        """Claim one notice, waiting where all that is due goes to resting channels; None where none is due.
 
         One at a time, so that a claim never runs out while others of its batch are being sent.
         """
-        claim = self.settings.slack.claim
-        claimed = outbox.claim(self.database, self.sender, now=self.clock(), claim=claim, limit=1)
-        if not claimed:
-            return None
-        notice = claimed[0]
+        while True:
+            now = self.clock()
+            resting = self.pace.resting(now)
+            claimed = outbox.claim(
+                self.database,
+                self.sender,
+                now=now,
+                claim=self.settings.slack.claim,
+                limit=1,
+                lapse=self.lapse,
+                resting=resting,
+                edits=EDITS not in resting,
+                oldest=self.claims % _OLDEST_EVERY == _OLDEST_EVERY - 1,
+            )
+            if claimed:
+                self.claims += 1
+                return claimed[0]
+            if not resting or not outbox.is_due(self.database, now=now, lapse=self.lapse):
+                return None
+            self.sleep(self.pace.wake(now).total_seconds())
+
+    def _try(self, notice: Notice) -> Notice:
+        """Send or look up a claimed notice, write down what became of it, and return it as it is then."""
         thread = outbox.threads(self.database, [notice.thread_key])[notice.thread_key]
         outcome: Outcome | Finding
-        if notice.state is NoticeState.UNKNOWN:
+        # An edit in its place is repeated and not looked for: once more does no harm.
+        if notice.state is NoticeState.UNKNOWN and (notice.verb != "edit" or notice.channel is not None):
             notice, outcome = self._look(notice, thread)
         else:
             notice, outcome = self._send(notice, thread)
-        if isinstance(outcome, NotSent):
-            self.away = not outcome.counted and outcome.retry_after_seconds is None
+        self.silences = self.silences + 1 if deliveries.silent(outcome) else 0
+        unreached = (
+            isinstance(outcome, NotSent) and not outcome.counted and outcome.retry_after_seconds is None
+        )
+        self.away = unreached or self.silences >= SILENCES
         after = deliveries.after(notice, outcome, now=self.clock(), settings=self.settings.slack)
-        moved = None
-        if notice.verb == "edit" and isinstance(outcome, Delivered) and outcome.ts != thread.root_ts:
-            moved = replace(thread, channel=outcome.channel, root_ts=outcome.ts)
+        moved = notice.verb == "edit" and isinstance(outcome, Delivered) and outcome.ts != thread.root_ts
         outbox.record(self.database, after, sender=self.sender, moved=moved)
         return after
 
     def _send(self, notice: Notice, thread: Thread) -> tuple[Notice, Outcome]:
         if notice.verb == "root":
-            return self._root(self._shown(notice, thread))
-        if thread.root_ts is None or thread.channel is None:
-            return notice, Held("the thread's first message is not sent yet")
-        if notice.verb == "reply":
-            outcome = self._post(notice, thread.channel, thread_ts=thread.root_ts)
-            return self._root(notice) if isinstance(outcome, NotSent) and outcome.gone else (notice, outcome)
+            return self._alone(self._shown(notice, thread))
+        if notice.verb == "edit":
+            return self._edit(notice, thread)
+        if (
+            thread.channel is None
+            or thread.root_ts is None
+            or outbox.is_rootless(self.database, notice, thread)
+        ):
+            return self._alone(notice)
+        outcome = self._post(notice, thread.channel, thread_ts=thread.root_ts)
+        if isinstance(outcome, NotSent) and outcome.gone:
+            return self._alone(notice)
+        return replace(notice, channel=None), outcome
+
+    def _edit(self, notice: Notice, thread: Thread) -> tuple[Notice, Outcome]:
         if outbox.outdated(self.database, notice):
             # A later one shows the thread as it stands now: sending this would put the past over it.
-            return notice, Delivered(thread.channel, thread.root_ts)
+            return notice, Delivered(thread.channel or "", thread.root_ts or "")
+        if thread.channel is None or thread.root_ts is None:  # Its root could not be delivered.
+            return self._alone(self._shown(notice, thread))
+        self._wait(EDITS)
         notice = self._shown(notice, thread)
         outcome = self.slack.edit(
             notice.message, delivery_id=notice.delivery_id, channel=thread.channel, ts=thread.root_ts
         )
-        if isinstance(outcome, NotSent) and outcome.gone:
-            return self._root(notice)
-        return notice, outcome
+        now = self.clock()
+        self.pace.use(EDITS, now + pacing.EDIT_PACE)
+        pause = deliveries.rest(outcome, self.settings.slack)
+        if pause is not None and isinstance(outcome, NotSent):
+            outbox.rest_edits(self.database, until=now + pause, reason=outcome.reason)
+        return self._alone(notice) if isinstance(outcome, NotSent) and outcome.gone else (notice, outcome)
 
     def _shown(self, notice: Notice, thread: Thread) -> Notice:  # noqa: ARG002 - it stands as it was planned
         """Return a root or an edit as its thread stands now, just before it goes out."""
         return notice
 
-    def _root(self, notice: Notice) -> tuple[Notice, Outcome]:
+    def _alone(self, notice: Notice) -> tuple[Notice, Outcome]:
         """Post into the target's channel, or to the operators where the target can take no message."""
-        channel = self._channel(notice.target)
+        channel, operators = self._channel(notice.target), self.settings.slack.operators_channel
         if isinstance(channel, Unreadable):
-            return notice, NotSent(channel.reason, counted=False)
-        outcome = self._post(notice, channel)
-        operators = self.settings.slack.operators_channel
-        if isinstance(outcome, NotSent) and outcome.permanent and channel != operators:
-            channel, outcome = operators, self._post(notice, operators)
+            return notice, Held(channel.reason, silent=channel.silent)
+        meant = deliveries.addressed(notice.message, notice.target)
+        nobody = channel == operators and "@" in notice.target
+        outcome = self._post(replace(notice, message=meant) if nobody else notice, channel)
+        if isinstance(outcome, NotSent) and outcome.astray and channel != operators:
+            notice = replace(notice, channel=channel)
+            channel, outcome = operators, self._post(replace(notice, message=meant), operators)
         return replace(notice, channel=channel), outcome
 
     def _post(self, notice: Notice, channel: str, *, thread_ts: str | None = None) -> Outcome:
-        before = self.posted_at.get(channel)
-        rest = PACE - (self.clock() - before) if before is not None else timedelta(0)
-        if rest > timedelta(0):
-            self.sleep(min(rest, PACE).total_seconds())
+        self._wait(channel, WORKSPACE)
+        # Before it is sent, or nobody knew where to look for it.
+        aimed = channel if thread_ts is None else None
+        if aimed != notice.channel and not outbox.aim(
+            self.database, notice, sender=self.sender, channel=aimed
+        ):
+            return Held("another sender looks after it")
         timeout = timedelta(seconds=self.settings.slack.timeout_seconds)
         if notice.claimed_until is not None and self.clock() + timeout > notice.claimed_until:
             # Whoever claims it next must not look before this send is over.
             return Held("too little was left of the claim")
         outcome = self.slack.post(
-            notice.message, delivery_id=notice.delivery_id, channel=channel, thread_ts=thread_ts
+            notice.message,
+            delivery_id=notice.delivery_id,
+            channel=channel,
+            thread_ts=thread_ts,
+            broadcast=thread_ts is not None and notice.verb == "call",
         )
-        self.posted_at[channel] = self.clock()
-        if isinstance(outcome, Delivered):  # The same channel by the name that replies use.
-            self.posted_at[outcome.channel] = self.posted_at[channel]
+        now = self.clock()
+        self.pace.use(channel, now + pacing.PACE)
+        self.pace.use(WORKSPACE, now + timedelta(minutes=1) / self.settings.slack.messages_per_minute)
+        if isinstance(outcome, Delivered):
+            self.pace.name(channel, outcome.channel)
+        pause = deliveries.rest(outcome, self.settings.slack)
+        if pause is not None and isinstance(outcome, NotSent):
+            names = self.pace.names(channel) | {notice.target}
+            outbox.rest(self.database, names, until=now + pause, reason=outcome.reason)
         return outcome
 
+    def _wait(self, *places: str) -> None:
+        rest = self.pace.rest(places, self.clock())
+        if rest:
+            self.sleep(rest.total_seconds())
+
     def _look(self, notice: Notice, thread: Thread) -> tuple[Notice, Finding]:
-        # A channel of its own is noted only where it was posted as a root, whatever it was meant to be.
-        in_thread = notice.verb == "reply" and notice.channel is None
-        channel = notice.channel or thread.channel or self._channel(notice.target)
-        if isinstance(channel, Unreadable):
-            return notice, channel
-        return notice, self.slack.find(
-            notice.delivery_id,
-            channel=outbox.place(self.database, channel) or channel,
-            thread_ts=thread.root_ts if in_thread else None,
-            oldest=notice.first_sent_at or notice.created_at,
-        )
+        """Look where the notice was aimed at: into a channel where one is noted, else into its thread."""
+        since = notice.first_sent_at or notice.created_at
+        known = ((thread.channel, thread.root_ts),) if thread.channel and thread.root_ts else ()
+        if notice.channel is None and known and notice.verb in {"reply", "call"}:
+            places = dict.fromkeys(known + outbox.roots(self.database, thread.key, limit=ROOTS))
+            for channel, root_ts in places:
+                found = self.slack.find(notice.delivery_id, channel=channel, thread_ts=root_ts, oldest=since)
+                if not isinstance(found, Absent):
+                    return notice, found
+            return notice, Absent()
+        place = notice.channel or self._channel(notice.target)
+        if isinstance(place, Unreadable):
+            return notice, place
+        return notice, self.slack.find(notice.delivery_id, channel=place, thread_ts=None, oldest=since)
 
     def _channel(self, target: str) -> str | Unreadable:
         """Return what a message is posted to: the target, the person with that address, or the operators."""

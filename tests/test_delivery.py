@@ -32,7 +32,7 @@ def test_a_reply_waits_for_its_root_without_using_up_attempts(town: Town) -> Non
 
     first = town.turn()
 
-    assert (town.shown(), first.postponed, first.complete) == ([], 1, False)
+    assert (town.shown(), first.postponed, first.waiting) == ([], 0, 2)
     assert town.notices()["reply"].attempts == 0
     town.turns()
     assert town.shown() == ["root", "reply"]
@@ -138,7 +138,8 @@ def test_a_person_is_written_to_by_address_and_operators_when_nobody_has_it(town
     town.turn()
 
     channels = {message["text"]: message["channel_name"] for message in town.sandbox.messages()}
-    assert channels["nobody"] == channels["group"] == "refund-operators"
+    nobody = "Meant for gone@shop.invalid, where Slack takes no message from us. nobody"
+    assert channels[nobody] == channels["group"] == "refund-operators"
     assert channels["known"] != "refund-operators"
 
 
@@ -149,6 +150,7 @@ def test_a_target_that_takes_no_message_falls_back_to_the_operators_with_its_rep
     assert town.turn().complete
     root, reply = town.sandbox.messages()
     assert (root["channel_name"], reply["thread_ts"]) == ("refund-operators", root["ts"])
+    assert root["text"] == "Meant for #closed, where Slack takes no message from us. root"
 
 
 def test_what_slack_will_never_take_is_given_up_and_counted(town: Town) -> None:
@@ -160,12 +162,106 @@ def test_what_slack_will_never_take_is_given_up_and_counted(town: Town) -> None:
     assert report.left[NoticeState.UNDELIVERABLE] == 1
 
 
-def test_threads_are_known_by_their_own_target(town: Town) -> None:
+def test_a_thread_is_known_by_its_target_and_where_its_root_is(town: Town) -> None:
     town.add(a_notice("root"))
-    assert outbox.place(town.database, "#refunds") is None
+
+    town.turn()
+
+    (message,) = town.sandbox.messages()
+    root = town.notices()["root"]
+    expected = Thread("t1", "#refunds", message["channel"], message["ts"], root.id)
+    assert outbox.threads(town.database, ["t1"])["t1"] == expected
+
+
+def test_a_call_is_in_its_thread_and_in_the_channel(town: Town) -> None:
+    town.add(a_notice("root"), a_notice("call", "call"), a_notice("reply", "reply"))
+
+    town.turn()
+
+    root, *others = town.sandbox.messages()
+    assert [(each["thread_ts"], each["broadcast"]) for each in others] == [
+        (root["ts"], True),
+        (root["ts"], False),
+    ]
+
+
+def test_a_new_root_takes_over_what_follows_and_an_older_edit_is_outdated(town: Town) -> None:
+    town.add(a_notice("old"), a_notice("old reply", "reply"))
+    town.turn()
+    town.add(a_notice("edit", "edit"), a_notice("new"), a_notice("new reply", "reply"))
+    town.sleep(1)
+
+    assert town.turn().complete
+    old, old_reply, new, new_reply = town.sandbox.messages()
+    assert (old["text"], old["edited"], old_reply["thread_ts"]) == ("old", False, old["ts"])
+    assert (new["text"], new["thread_ts"], new_reply["thread_ts"]) == ("new", None, new["ts"])
+    thread = outbox.threads(town.database, ["t1"])["t1"]
+    assert (thread.root_ts, thread.root_id) == (new["ts"], town.notices()["new"].id)
+
+
+def test_an_edit_that_had_to_be_posted_is_the_root_of_its_thread(town: Town) -> None:
+    town.add(a_notice("root"))
+    town.turn()
+    town.add(a_notice("edit", "edit"))
+    put_root(town.database, "t1", channel=town.sandbox.messages()[0]["channel"], root_ts="1.000001")
+    town.sleep(1)
 
     town.turn()
 
     thread = outbox.threads(town.database, ["t1"])["t1"]
-    assert thread == Thread("t1", "#refunds", thread.channel, town.sandbox.messages()[0]["ts"])
-    assert outbox.place(town.database, "#refunds") == thread.channel
+    assert (thread.root_ts, thread.root_id) == (town.sandbox.messages()[1]["ts"], town.notices()["edit"].id)
+
+
+def test_what_was_to_go_under_a_root_that_never_came_stands_by_itself(town: Town) -> None:
+    town.add(
+        a_notice("root", message=Message("")),
+        a_notice("reply", "reply"),
+        a_notice("call", "call"),
+        a_notice("edit", "edit"),
+    )
+
+    report = town.turns()
+
+    assert (report.given_up, report.waiting) == (1, 0)
+    assert town.notices()["root"].state is NoticeState.UNDELIVERABLE
+    assert town.notices()["root"].error == "The message has 0 characters; expected 1 to 4000."
+    shown = {each["text"]: each["thread_ts"] for each in town.sandbox.messages()}
+    edit = next(each["ts"] for each in town.sandbox.messages() if each["text"] == "edit")
+    # The edit, which shows how the thread stands, is its root from then on.
+    assert set(shown) == {"reply", "call", "edit"}
+    assert set(shown.values()) <= {None, edit}
+    assert outbox.threads(town.database, ["t1"])["t1"].root_ts == edit
+
+
+def test_under_a_former_root_nothing_is_said_of_a_new_one_that_never_came(town: Town) -> None:
+    town.add(a_notice("old"))
+    town.turn()
+    town.add(a_notice("new", message=Message("")), a_notice("reply", "reply"))
+    town.sleep(1)
+
+    town.turn()
+
+    assert [(each["text"], each["thread_ts"]) for each in town.sandbox.messages()] == [
+        ("old", None),
+        ("reply", None),
+    ]
+
+
+def test_a_poisoned_reply_ends_visibly_and_what_follows_goes_on(town: Town) -> None:
+    town.add(a_notice("root"), a_notice("poison", "reply", message=Message("")), a_notice("next", "reply"))
+
+    report = town.turn()
+
+    assert (report.sent, report.given_up, report.complete) == (2, 1, False)
+    assert report.reasons == ("The message has 0 characters; expected 1 to 4000.",)
+    assert town.shown() == ["root", "next"]
+
+
+def test_a_notice_that_waits_for_its_owners_morning_is_not_late(town: Town) -> None:
+    town.add(a_notice("root", next_at=START + timedelta(hours=9)), a_notice("reply", "reply"))
+
+    report = town.turn()
+
+    assert (report.waiting, report.late, report.complete) == (2, 0, True)
+    town.sleep(9 * 3600)
+    assert town.turn().sent == 2

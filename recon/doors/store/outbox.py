@@ -4,11 +4,11 @@ A sender claims before it sends and records only what it still holds, so that tw
 never make a message unknown in silence. Never talks to Slack.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select, update
 
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import notice_record, notice_row
@@ -37,28 +37,49 @@ MOVING = (
 
 
 def claim(
-    database: Database, sender: str, *, now: datetime, claim: timedelta, limit: int
+    database: Database,
+    sender: str,
+    *,
+    now: datetime,
+    claim: timedelta,
+    limit: int,
+    lapse: timedelta = timedelta(0),
+    resting: Collection[str] = (),
+    edits: bool = True,
+    oldest: bool = False,
 ) -> tuple[Notice, ...]:
-    """Return the notices that this sender may now send or look up, oldest first, committed as `sending`.
+    """Return the notices that this sender may now send or look up, committed as `sending`.
+
+    Of a thread's roots, replies and calls only the earliest that is on its way; an edit does not wait for
+    replies. Those to be looked up come first, then the most urgent, then who waits longest.
 
     Each carries the state that is known of it: `waiting` was certainly not sent since; `unknown` may have
     been, also because a sender's claim on it lapsed. A waiting one's attempt is counted here, before it
     begins.
+
+    lapse: how long after its end a claim counts as lapsed. resting: the channels, as threads and targets name
+    them, that nothing is to be sent to now. edits: whether edits may be sent now. oldest: who waits longest
+    comes first whatever its urgency, so that nothing waits for ever.
     """
     columns = notices.c
-    ready = and_(columns.state.in_([NoticeState.WAITING, NoticeState.UNKNOWN]), columns.next_at <= now)
-    lapsed = and_(columns.state == NoticeState.SENDING, columns.claimed_until <= now)
-    query = (
-        select(notices)
-        .where(or_(ready, lapsed))
-        .order_by(columns.next_at, columns.id)
+    goes = or_(columns.state != NoticeState.WAITING, columns.verb == "edit", _place().not_in(list(resting)))
+    if not edits:
+        goes = and_(goes, columns.verb != "edit")
+    urgency = () if oldest else (columns.urgency.desc(),)
+    looked_up = case((columns.state == NoticeState.WAITING, 1), else_=0)
+    chosen = (
+        select(columns.id)
+        .where(_ready(now, lapse), ~_behind(), goes)
+        .order_by(looked_up, *urgency, columns.next_at, columns.id)
         .limit(limit)
         .with_for_update(skip_locked=True)
     )
     until = now + claim
     with database.write() as connection:
-        found = [notice_record(row) for row in connection.execute(query).mappings()]
-        mine = tuple(_claimed(notice, sender, now=now, until=until) for notice in found)
+        ids = connection.scalars(chosen).all()
+        rows = connection.execute(select(notices).where(columns.id.in_(ids))).mappings()
+        by_id = {row["id"]: notice_record(row) for row in rows}
+        mine = tuple(_claimed(by_id[number], sender, now=now, until=until) for number in ids)
         for notice in mine:
             connection.execute(
                 update(notices)
@@ -74,34 +95,52 @@ def claim(
     return mine
 
 
-def record(database: Database, notice: Notice, *, sender: str, moved: Thread | None = None) -> bool:
+def aim(database: Database, notice: Notice, *, sender: str, channel: str | None) -> bool:
+    """Write down where a claimed notice is about to be sent, so that it is looked for there.
+
+    channel: as Slack takes it; None is into its thread.
+
+    Returns:
+        False when this sender no longer holds it: nothing was written, and nothing is to be sent.
+    """
+    with database.write() as connection:
+        found = connection.execute(update(notices).where(_held(notice, sender)).values(channel=channel))
+    return found.rowcount == 1
+
+
+def record(database: Database, notice: Notice, *, sender: str, moved: bool = False) -> bool:
     """Write down what became of a claimed notice; a sent root's place becomes its thread's.
 
-    moved: the thread with its new root, where an edit had to post one; None when the root is where it was.
+    moved: an edit had to be posted anew, so that it is its thread's root now.
 
     Returns:
         False when this sender no longer holds it: somebody else looks after it, and nothing was written.
     """
-    values = {name: getattr(notice, name) for name in MOVING}
-    columns = notices.c
+    values = {name: getattr(notice, name) for name in MOVING} | {"message": notice_row(notice)["message"]}
     with database.write() as connection:
         found = connection.execute(
             update(notices)
-            .where(
-                columns.id == notice.id, columns.state == NoticeState.SENDING, columns.claimed_by == sender
-            )
+            .where(_held(notice, sender))
             .values(values | {"claimed_by": None, "claimed_until": None})
         )
         kept = found.rowcount == 1
-        if kept and notice.verb == "root" and notice.state is NoticeState.SENT:
-            moved = Thread(notice.thread_key, notice.target, notice.channel, notice.ts)
-        if kept and moved is not None:
+        if kept and notice.state is NoticeState.SENT and (moved or notice.verb == "root"):
             connection.execute(
                 update(threads_table)
-                .where(threads_table.c.key == moved.key)
-                .values(channel=moved.channel, root_ts=moved.root_ts)
+                .where(threads_table.c.key == notice.thread_key)
+                .values(channel=notice.channel, root_ts=notice.ts, root_id=notice.id)
             )
     return kept
+
+
+def rest(database: Database, channels: Collection[str], *, until: datetime, reason: str) -> None:
+    """Let nothing be posted into these channels, as threads and targets name them, before a time."""
+    _postpone(and_(notices.c.verb != "edit", _place().in_(list(channels))), database, until, reason)
+
+
+def rest_edits(database: Database, *, until: datetime, reason: str) -> None:
+    """Let no edit that waits be sent before a time."""
+    _postpone(notices.c.verb == "edit", database, until, reason)
 
 
 def threads(database: Database, keys: Iterable[str]) -> Mapping[str, Thread]:
@@ -112,7 +151,7 @@ def threads(database: Database, keys: Iterable[str]) -> Mapping[str, Thread]:
             for chunk in chunks(keys)
             for row in connection.execute(select(threads_table).where(threads_table.c.key.in_(chunk)))
         ]
-    return {row.key: Thread(row.key, row.target, row.channel, row.root_ts) for row in rows}
+    return {row.key: Thread(row.key, row.target, row.channel, row.root_ts, row.root_id) for row in rows}
 
 
 def threads_from(database: Database, beginning: str) -> Mapping[str, Thread]:
@@ -120,7 +159,7 @@ def threads_from(database: Database, beginning: str) -> Mapping[str, Thread]:
     query = select(threads_table).where(threads_table.c.key.startswith(beginning, autoescape=True))
     with database.read() as connection:
         rows = connection.execute(query).all()
-    return {row.key: Thread(row.key, row.target, row.channel, row.root_ts) for row in rows}
+    return {row.key: Thread(row.key, row.target, row.channel, row.root_ts, row.root_id) for row in rows}
 
 
 def told(database: Database, cases: Iterable[CaseId]) -> frozenset[CaseId]:
@@ -135,37 +174,91 @@ def told(database: Database, cases: Iterable[CaseId]) -> frozenset[CaseId]:
         )
 
 
-def next_due(database: Database) -> datetime | None:
-    """Return when the next notice can be claimed; None when none is on its way."""
+def next_due(database: Database, *, lapse: timedelta = timedelta(0)) -> datetime | None:
+    """Return when the next notice can be claimed; None when none is on its way.
+
+    lapse: how long after its end a claim counts as lapsed.
+    """
     columns = notices.c
     due = select(func.min(columns.next_at)).where(
-        columns.state.in_([NoticeState.WAITING, NoticeState.UNKNOWN])
+        columns.state.in_([NoticeState.WAITING, NoticeState.UNKNOWN]), ~_behind()
     )
     lapsing = select(func.min(columns.claimed_until)).where(columns.state == NoticeState.SENDING)
     with database.read() as connection:
-        moments = [connection.scalar(due), connection.scalar(lapsing)]
+        ready, ends = connection.scalar(due), connection.scalar(lapsing)
+    moments = (ready, ends + lapse if ends is not None else None)
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-def place(database: Database, target: str) -> str | None:
-    """Return the channel that Slack named for a target in an earlier answer; None before the first."""
-    query = select(threads_table.c.channel).where(
-        threads_table.c.target == target, threads_table.c.channel.is_not(None)
+def is_due(database: Database, *, now: datetime, lapse: timedelta = timedelta(0)) -> bool:
+    """Return whether something could be claimed now, were no channel resting."""
+    with database.read() as connection:
+        return bool(connection.scalar(select(exists().where(_ready(now, lapse), ~_behind()))))
+
+
+def late(database: Database, *, now: datetime) -> int:
+    """Return how many notices should have gone out by now.
+
+    That are those that are being sent or looked for, those that something stopped, and those that are due.
+    Whoever waits for its owner's morning, or behind one that does, is not late.
+    """
+    columns = notices.c
+    waits = columns.state == NoticeState.WAITING
+    due = and_(waits, columns.next_at <= now, ~_behind())
+    stopped = and_(waits, columns.error.is_not(None))
+    begun = columns.state.in_([NoticeState.SENDING, NoticeState.UNKNOWN])
+    counting = select(func.count()).where(columns.state.in_(ON_THE_WAY), or_(begun, stopped, due))
+    with database.read() as connection:
+        return int(connection.scalar(counting) or 0)
+
+
+def roots(database: Database, key: str, *, limit: int) -> tuple[tuple[str, str], ...]:
+    """Return channel and timestamp of a thread's latest roots, the latest first, each once."""
+    columns = notices.c
+    query = (
+        select(columns.channel, columns.ts)
+        .where(
+            columns.thread_key == key,
+            columns.state == NoticeState.SENT,
+            columns.verb.in_(["root", "edit"]),
+            columns.channel.is_not(None),
+            columns.ts.is_not(None),
+        )
+        .group_by(columns.channel, columns.ts)
+        .order_by(func.max(columns.id).desc())
+        .limit(limit)
     )
     with database.read() as connection:
-        return connection.scalar(query.limit(1))
+        return tuple((row.channel, row.ts) for row in connection.execute(query))
+
+
+def is_rootless(database: Database, notice: Notice, thread: Thread) -> bool:
+    """Return whether the root that a notice was to go under will never be there, nor a later one."""
+    columns = notices.c
+    lost = exists().where(
+        columns.thread_key == notice.thread_key,
+        columns.state == NoticeState.UNDELIVERABLE,
+        columns.verb == "root",
+        columns.id < notice.id,
+        columns.id > (thread.root_id or 0),
+    )
+    if thread.root_ts is None:
+        return True
+    with database.read() as connection:
+        return bool(connection.scalar(select(lost)))
 
 
 def outdated(database: Database, notice: Notice) -> bool:
     """Return whether a later notice shows how this one's thread stands."""
-    later = select(notices.c.id).where(
-        notices.c.thread_key == notice.thread_key,
-        notices.c.id > notice.id,
-        notices.c.verb != "reply",
-        notices.c.state != NoticeState.UNDELIVERABLE,
+    columns = notices.c
+    later = exists().where(
+        columns.thread_key == notice.thread_key,
+        columns.id > notice.id,
+        columns.verb.in_(["root", "edit"]),
+        columns.state != NoticeState.UNDELIVERABLE,
     )
     with database.read() as connection:
-        return connection.scalar(later.limit(1)) is not None
+        return bool(connection.scalar(select(later)))
 
 
 def undelivered(database: Database) -> Mapping[NoticeState, int]:
@@ -223,3 +316,44 @@ def _claimed(notice: Notice, sender: str, *, now: datetime, until: datetime) -> 
     if notice.state is NoticeState.WAITING:
         return replace(held, attempts=notice.attempts + 1, first_sent_at=notice.first_sent_at or now)
     return replace(held, state=NoticeState.UNKNOWN)
+
+
+def _ready(now: datetime, lapse: timedelta) -> ColumnElement[bool]:
+    columns = notices.c
+    due = and_(columns.state.in_([NoticeState.WAITING, NoticeState.UNKNOWN]), columns.next_at <= now)
+    return or_(due, and_(columns.state == NoticeState.SENDING, columns.claimed_until <= now - lapse))
+
+
+def _behind() -> ColumnElement[bool]:
+    """Return whether something of the same thread must go before."""
+    columns, before = notices.c, notices.alias("before").c
+    edit = columns.verb == "edit"
+    return exists().where(
+        before.thread_key == columns.thread_key,
+        before.state.in_(ON_THE_WAY),
+        before.id < columns.id,
+        or_(
+            and_(~edit, before.verb != "edit"),
+            and_(edit, before.verb == "root"),
+            # Two at once could end in the wrong order; one that waits is outdated by this one.
+            and_(edit, before.verb == "edit", before.state == NoticeState.SENDING),
+        ),
+    )
+
+
+def _place() -> ColumnElement[str]:
+    """Return where a notice goes: its thread's channel, or what its target is called before it has one."""
+    channel = select(threads_table.c.channel).where(threads_table.c.key == notices.c.thread_key)
+    return func.coalesce(channel.scalar_subquery(), notices.c.target)
+
+
+def _held(notice: Notice, sender: str) -> ColumnElement[bool]:
+    columns = notices.c
+    return and_(columns.id == notice.id, columns.state == NoticeState.SENDING, columns.claimed_by == sender)
+
+
+def _postpone(which: ColumnElement[bool], database: Database, until: datetime, reason: str) -> None:
+    columns = notices.c
+    waits = and_(columns.state == NoticeState.WAITING, columns.next_at < until)
+    with database.write() as connection:
+        connection.execute(update(notices).where(waits, which).values(next_at=until, error=reason))

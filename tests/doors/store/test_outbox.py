@@ -1,6 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -21,13 +22,20 @@ def fill(database: Database, *notices: Notice, threads: tuple[Thread, ...] = ())
 
 
 def numbered(number: int, **changes: object) -> Notice:
-    return a_notice(dedupe_key=f"news_{number}", delivery_id=f"delivery_{number}", **changes)
+    """One of several, each in a thread of its own."""
+    threaded = {"thread_key": f"thread_{number}"} | changes
+    return a_notice(dedupe_key=f"news_{number}", delivery_id=f"delivery_{number}", **threaded)
 
 
 def claim(
-    database: Database, sender: str = "ada", *, late: timedelta = timedelta(0), limit: int = 10
+    database: Database,
+    sender: str = "ada",
+    *,
+    late: timedelta = timedelta(0),
+    limit: int = 10,
+    **more: Any,  # noqa: ANN401 - any option
 ) -> tuple[Notice, ...]:
-    return outbox.claim(database, sender, now=NOON + late, claim=CLAIM, limit=limit)
+    return outbox.claim(database, sender, now=NOON + late, claim=CLAIM, limit=limit, **more)
 
 
 def test_a_claimed_notice_is_sending_and_nobody_elses(database: Database) -> None:
@@ -63,6 +71,19 @@ def test_an_unknown_notice_comes_back_unknown_when_its_time_has_come(database: D
     assert (again.state, again.attempts, again.error) == (NoticeState.UNKNOWN, 1, "timeout")
 
 
+def test_a_claim_lapses_only_when_its_send_can_have_been_over_for_long_enough(database: Database) -> None:
+    fill(database, a_notice())
+    claim(database)
+    minute = timedelta(minutes=1)
+
+    assert outbox.next_due(database, lapse=minute) == NOON + CLAIM + minute
+    assert not outbox.is_due(database, now=NOON + CLAIM + minute - SECOND, lapse=minute)
+    assert claim(database, "bob", late=CLAIM + minute - SECOND, lapse=minute) == ()
+    assert outbox.is_due(database, now=NOON + CLAIM + minute, lapse=minute)
+    (again,) = claim(database, "bob", late=CLAIM + minute, lapse=minute)
+    assert again.state is NoticeState.UNKNOWN
+
+
 def test_notices_are_claimed_oldest_first_up_to_the_limit(database: Database) -> None:
     fill(
         database,
@@ -95,13 +116,13 @@ def test_what_became_of_a_root_is_its_threads_place(database: Database) -> None:
 
     assert outbox.recent(database, 1) == (replace(sent, claimed_by=None, claimed_until=None),)
     assert outbox.threads(database, ["thread_1", "other", "unknown"]) == {
-        "thread_1": Thread("thread_1", "#payments", "C1", "1.2"),
+        "thread_1": Thread("thread_1", "#payments", "C1", "1.2", mine.id),
         "other": Thread("other", "#other"),
     }
     assert claim(database, late=2 * CLAIM) == ()
 
 
-@pytest.mark.parametrize("verb", ["reply", "edit"])
+@pytest.mark.parametrize("verb", ["reply", "call", "edit"])
 def test_a_reply_or_an_edit_moves_no_root(database: Database, verb: str) -> None:
     fill(database, a_notice(verb=verb))
     put_root(database, "thread_1", channel="C1", root_ts="1.2")
@@ -122,9 +143,10 @@ def test_an_edit_that_posted_a_new_root_moves_the_thread_only_under_its_claim(
     claim(database, "bob", late=late)  # Takes it over once the claim has lapsed.
 
     sent = replace(mine, state=NoticeState.SENT, channel="C1", ts="3.4")
-    outbox.record(database, sent, sender="ada", moved=Thread("thread_1", "#payments", "C1", "3.4"))
+    outbox.record(database, sent, sender="ada", moved=True)
 
-    assert outbox.threads(database, ["thread_1"])["thread_1"].root_ts == root_ts
+    thread = outbox.threads(database, ["thread_1"])["thread_1"]
+    assert (thread.root_ts, thread.root_id) == (root_ts, mine.id if root_ts == "3.4" else None)
 
 
 def test_a_result_of_a_claim_that_was_lost_is_not_recorded(database: Database) -> None:
