@@ -14,13 +14,14 @@ from typing import Self
 from uuid import uuid4
 
 from recon.doors.slack.posts import Slack
-from recon.doors.store import outbox
+from recon.doors.store import outbox, runs, threads
 from recon.doors.store.engines import Database
 from recon.model.records.deliveries import Absent, Delivered, Finding, Held, NotSent, Outcome, Unreadable
-from recon.model.records.notices import Notice, Thread
+from recon.model.records.notices import Manner, Notice, Thread, Topic
+from recon.model.records.owners import Profile
 from recon.model.records.words import NoticeState
 from recon.model.settings import Settings
-from recon.rules import deliveries, pacing
+from recon.rules import deliveries, notices, ownership, pacing
 from recon.rules.pacing import EDITS, WORKSPACE, Pace
 
 # Without a usable answer in a row: Slack is away, and every further message would have to be looked for.
@@ -140,6 +141,10 @@ class _Sender:
     claims: int = 0
     silences: int = 0
     away: bool = False
+    profiles: Mapping[str, Profile] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.profiles = ownership.owners_of(self.settings.owners)
 
     @property
     def lapse(self) -> timedelta:
@@ -246,9 +251,22 @@ class _Sender:
             outbox.rest_edits(self.database, until=now + pause, reason=outcome.reason)
         return self._alone(notice) if isinstance(outcome, NotSent) and outcome.gone else (notice, outcome)
 
-    def _shown(self, notice: Notice, thread: Thread) -> Notice:  # noqa: ARG002 - it stands as it was planned
-        """Return a root or an edit as its thread stands now, just before it goes out."""
-        return notice
+    def _shown(self, notice: Notice, thread: Thread) -> Notice:
+        """Return a root or an edit as its thread stands now, just before it goes out; an alarm as it is."""
+        topic = Topic.read(thread.key)
+        if topic is None:
+            return notice
+        last, now = runs.last_saved(self.database), self.clock()
+        manner = Manner.of(
+            self.settings,
+            self.profiles,
+            livemode=topic.livemode,
+            as_of=last.as_of if last is not None else now,
+            now=now,
+        )
+        stands = threads.standing(self.database, topic)
+        ping = notice.verb == "root"
+        return replace(notice, message=notices.root(topic, stands, manner, ping=ping))
 
     def _alone(self, notice: Notice) -> tuple[Notice, Outcome]:
         """Post into the target's channel, or to the operators where the target can take no message."""
