@@ -34,7 +34,7 @@ class Ana:
 
     def __init__(self, town: Town) -> None:
         self._town = town
-        self._desk = Desk(town.database, town.settings, clock=lambda: town.now)
+        self.desk = Desk(town.database, town.settings, clock=lambda: town.now)
 
     def __call__(self, move: Action, case: Case, **told: object) -> None:
         """Make a move, with what it takes beside who, why and when."""
@@ -46,12 +46,12 @@ class Ana:
             Action.RESOLVED: {"code": Resolution.WRITTEN_OFF},
             Action.ACCEPTED: {"until": self._town.now + 20 * DAY},
             Action.SNOOZED: {"until": self._town.now + 20 * DAY},
-            Action.ASSIGNED: {"owner": self._desk.owners()[0]},
+            Action.ASSIGNED: {"owner": self.desk.owners()[0]},
             Action.UNLINKED: {"refund_id": RefundId(case.subject.partition(":")[2])},
         }
         now = book.get(self._town.database, case.id)
         assert now is not None
-        getattr(self._desk, name[move])(
+        getattr(self.desk, name[move])(
             case.id,
             version=now.version,
             reason="Asked the bank.",
