@@ -52,13 +52,16 @@ def inline(table: Table, known: Mapping[str, Profile]) -> Profile:
         )
     if owner is not None and target is not None and target != owner.target:
         raise table.error(f"target is {target!r}, and {name!r} reads at {owner.target!r} already.", "target")
-    if owner is not None:
-        return owner
-    assert target is not None, "said above"
-    return Profile(name, target, group(table) or _itself(target))
+    mentioned = _group(table)
+    if owner is None:
+        assert target is not None, "said above"
+        return Profile(name, target, mentioned or _itself(target))
+    if owner.group is not None and mentioned not in {None, owner.group}:
+        raise table.error(f"group is {mentioned}, and {name!r} has {owner.group} already.", "group")
+    return replace(owner, group=owner.group or mentioned)
 
 
-def group(table: Table) -> str | None:
+def _group(table: Table) -> str | None:
     """Return the user group that a table names to be mentioned; None where it names none."""
     if "group" not in table.row:
         return None
@@ -109,7 +112,7 @@ def _profile(table: _Owned) -> Profile:
     return Profile(
         name=table.name,
         target=target,
-        group=group(table) or _itself(target),
+        group=_group(table) or _itself(target),
         zone=_zone(table),
         rest=_rest(table),
         digest_at=_digest_at(table),

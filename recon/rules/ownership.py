@@ -108,10 +108,6 @@ class Ownership:
             return Profile(owner.name, owner.target)
         return known if known.target == owner.target else replace(known, target=owner.target)
 
-    def mentions(self) -> dict[str, str]:
-        """Return the user group to mention, by the name of the rule that chose the owner."""
-        return {rule.owner.rule: rule.mention for rule in self.rules if rule.mention is not None}
-
 
 def parse(mapping: Mapping[str, object]) -> Ownership:
     """Return the rules of an owners.toml.
@@ -148,7 +144,10 @@ def parse(mapping: Mapping[str, object]) -> Ownership:
     if NOBODY in owners:
         raise error(mapping, f'no owner can be named {NOBODY!r}: write unowned = "why" in a rule.')
     everything = SeverityRule(Condition({}, {}, timedelta(0)), Severity.MEDIUM)
-    return Ownership(tuple(rules), severities or (everything,), profiles.chained(mapping, owners))
+    mentioning = (
+        rule if rule.unowned else replace(rule, mention=owners[rule.owner.name].group) for rule in rules
+    )
+    return Ownership(tuple(mentioning), severities or (everything,), profiles.chained(mapping, owners))
 
 
 def beaten(these: Sequence[Condition]) -> Iterator[tuple[int, int]]:
@@ -244,9 +243,8 @@ def _owner_rule(table: Table, owners: dict[str, Profile]) -> tuple[OwnerRule, di
             raise table.error("unowned excludes owner, target and group.", "unowned")
         return OwnerRule(condition, Owner(NOBODY, "", name), mention=None, unowned=why), owners
     profile = profiles.inline(table, owners)
-    owner = Owner(profile.name, profile.target, name)
-    rule = OwnerRule(condition, owner, profiles.group(table) or profile.group)
-    return rule, {profile.name: profile} | owners
+    rule = OwnerRule(condition, Owner(profile.name, profile.target, name), mention=None)
+    return rule, owners | {profile.name: profile}
 
 
 def _severity_rule(table: Table) -> SeverityRule:

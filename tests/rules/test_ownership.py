@@ -105,7 +105,7 @@ def test_nobody_on_purpose_is_a_value_that_names_its_rule() -> None:
 def test_a_group_is_mentioned_where_its_rule_chose_the_owner() -> None:
     rules = parsed({**BO, "target": "#support", "group": "S0123"})
 
-    assert rules.mentions() == {"bo's": "S0123"}
+    assert [rule.mention for rule in rules.rules] == [None, "S0123"]
 
 
 LEADS = {"target": "#leads", "group": "S0123", "quiet_hours": "22:00-07:00"}
@@ -118,12 +118,19 @@ def with_owners(*rules: dict[str, Any], **owners: dict[str, Any]) -> ownership.O
 def test_an_owner_is_said_once_and_named_by_rules() -> None:
     rules = with_owners(
         {"name": "a", "kind": "duplicate", "owner": "leads"},
-        {"name": "b", "kind": "orphan", "owner": "leads", "target": "#leads", "group": "S9"},
+        {"name": "b", "kind": "orphan", "owner": "leads", "target": "#leads", "group": "S0123"},
         leads=LEADS,
     )
 
     assert rules.owner(MATCHED, as_of=AS_OF) == Owner("leads", "#leads", "a")
-    assert rules.mentions() == {"a": "S0123", "b": "S9"}
+    assert [rule.mention for rule in rules.rules] == [None, "S0123", "S0123"]
+
+
+def test_a_group_that_one_rule_names_is_mentioned_for_its_owner_everywhere() -> None:
+    rules = parsed(BO, BO | {"name": "x", "kind": "orphan", "group": "S9"}, BO | {"name": "y", "team": "z"})
+
+    assert rules.profiles()["Bo"].group == "S9"
+    assert [rule.mention for rule in rules.rules] == [None, "S9", "S9", "S9"]
 
 
 def test_owners_are_known_by_name_with_or_without_a_table() -> None:
@@ -240,6 +247,7 @@ def test_without_severities_every_case_is_medium() -> None:
             {"rules": [EVERYTHING | {"target": "#x"}], "owners": {"operators": {"target": "#y"}}},
             "target is '#x', and 'operators' reads at '#y' already",
         ),
+        ({"rules": [EVERYTHING, BO | {"group": "S1"}, BO | {"name": "x", "group": "S2"}]}, "group is S2"),
         ({"rules": [EVERYTHING, {"name": "x", "owner": "Cy"}]}, "owner 'Cy' has no target"),
         ({"rules": [EVERYTHING | {"owner": ownership.NOBODY}]}, "no owner can be named 'nobody, on purpose'"),
         ({"rules": [EVERYTHING], "owners": {"a": {"target": "a"}}}, "[owners.\"a\"]: target is 'a'"),

@@ -108,7 +108,7 @@ class Mismatch:
     charge where no PaymentIntent is known. refund_ids: all that take part, in time order; extra_refund_ids:
     those beyond what should stand. finding: only for stuck. direction: only for amount_mismatch. diagnosis: a
     likely cause, if one can be named. since: when the disagreement began. why: one sentence a person can act
-    on.
+    on. reason: the provider's, of the first refund that is extra, else of the first that takes part.
     """
 
     kind: Kind

@@ -133,6 +133,7 @@ class Books:
                 money=Money(int(self._refund_amount[position]), self._refunds["currency"][position].as_py()),
                 at=moment(self.refund_created_at[position]),
                 waiting=self._refunds["status"][position].as_py() in nine.WAITING,
+                reason=self._refunds["reason"][position].as_py(),
             )
             for position in positions
         )
@@ -175,6 +176,7 @@ class Books:
             tool=text["tool"],
             team=text["team"],
             payment=facts.payment,
+            reason=evidence.reason(found, (*facts.live, *facts.dead)),
         )
 
     def _before(self, position: int) -> tuple[str, Paid] | None:

@@ -1,6 +1,6 @@
 """One mismatch of one intent: what is at risk, who takes part, since when, and why in one sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,12 +16,13 @@ NAMED = 3  # Ids that a sentence carries; more would not be read.
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """One refund that takes part in a mismatch."""
+    """One refund that takes part in a mismatch. reason: the provider's; None where it has none."""
 
     id: RefundId
     money: Money
     at: datetime
     waiting: bool
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,12 @@ class Facts:
     def total(self) -> Money:
         """Return the sum of the live refunds; only asked where all are in one currency."""
         return Money(sum(paid.money.amount_minor for paid in self.live), self.live[0].money.currency)
+
+
+def reason(found: Mapping[str, Any], refunds: Iterable[Paid]) -> str | None:
+    """Return the provider's reason of the refund that it is about: the first extra one, else the first."""
+    about = next(iter((*found.get("extra_refund_ids", ()), *found.get("refund_ids", ()))), None)
+    return next((paid.reason for paid in refunds if paid.id == about), None)
 
 
 def _ids(refunds: Sequence[Paid]) -> tuple[RefundId, ...]:
