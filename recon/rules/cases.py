@@ -251,9 +251,13 @@ def _by_run(case: Case, after: Case, action: Action, reason: str, *, run: RunSta
     return changes.to(case, after, action, JOB, reason, now=now, action_id=action_id, run_id=run.id)
 
 
+# What is said of a mismatch and is no evidence of it: in other words it is still the same.
+_SAID_OF_IT = frozenset({"why", "reason"})
+
+
 def _differences(new: Mismatch, old: Mismatch) -> str:
     """Return the names of the facts that differ, for people; empty when none does."""
-    names = (field.name for field in fields(Mismatch) if field.name != "why")
+    names = (field.name for field in fields(Mismatch) if field.name not in _SAID_OF_IT)
     other = [name for name in names if getattr(new, name) != getattr(old, name)]
     return ", ".join("money at risk" if name == "at_risk" else wording.plain(name) for name in other)
 

@@ -37,7 +37,7 @@ MISSING = replace(DUPLICATE, kind=Kind.MISSING, why="No refund is there.", refun
 STUCK = replace(MISSING, kind=Kind.STUCK, finding=Finding.ABSENT)
 MISMATCHES = {
     "duplicate": DUPLICATE,
-    "duplicate, reworded": replace(DUPLICATE, why="In other words."),
+    "duplicate, reworded": replace(DUPLICATE, why="In other words.", reason="requested_by_customer"),
     "duplicate of three": replace(DUPLICATE, refund_ids=MORE, at_risk=Money(9800, "usd")),
     "duplicate of less": replace(DUPLICATE, at_risk=Money(100, "usd")),
     "duplicate, probable": replace(DUPLICATE, certainty=Certainty.PROBABLE),
@@ -85,6 +85,8 @@ none               |                   | agreement           | .                
 
 open               | duplicate         | duplicate           | .                 | .
 open               | duplicate         | duplicate, reworded | .                 | .
+resolved before    | duplicate         | duplicate, reworded | .                 | .
+accepted           | duplicate         | duplicate, reworded | .                 | .
 open               | duplicate         | duplicate of three  | changed open      | changed open
 open               | duplicate         | duplicate of less   | changed open      | .
 open               | duplicate         | duplicate, probable | changed open      | .
