@@ -16,6 +16,7 @@ from recon.sandbox.answers_counter import AnswersCounter
 from recon.sandbox.counter import ProviderCounter
 from recon.sandbox.exchange import Exchange
 from recon.sandbox.page import SlackPage
+from recon.sandbox.page_forms import PageForms
 from recon.sandbox.slack_counter import SlackCounter
 from recon.sandbox.sockets import Link
 from recon.sandbox.world import Room
@@ -35,6 +36,7 @@ def build(room: Room) -> Starlette:
             *clicks.routes(room),
             Route("/", _to_slack),
             Route("/slack", SlackPage(room)),
+            Route("/slack/act", PageForms(room), methods=["POST"]),
             Route("/slack/{channel}", SlackPage(room)),
         ],
         middleware=[Middleware(Dated, room=room)],

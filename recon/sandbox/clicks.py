@@ -97,7 +97,7 @@ def submit(world: World, view: View, values: Mapping[str, Any]) -> Envelope:
     state = views.filled(view, values)
     person = _person(world, view.user)
     _check_reachable(world.interactivity)
-    view.errors = {}
+    view.errors, view.state = {}, state
     trigger = world.interactivity.trigger(view.user, now=world.now())
     return _sent(world, payloads.view_submission(view, state, person, trigger))
 

@@ -1,14 +1,22 @@
-"""Messages and their blocks drawn as HTML, as Slack lays them out."""
+"""Messages, threads and private words drawn as HTML, as people see them in Slack."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
 from recon.sandbox import blocks, emoji, mrkdwn
-from recon.sandbox.slack import BOT_NAME, Message, Workspace
+from recon.sandbox.block_drawing import block
+from recon.sandbox.interactivity import Ephemeral
+from recon.sandbox.slack import BOT_NAME, Message
+from recon.sandbox.viewing import Viewing
+
+# A longer thread shows its latest replies, the others on demand, as Slack's own window does.
+_REPLIES_SHOWN = 12
+_EXCERPT_CHARACTERS = 90
 
 
 def moment(ts: str) -> datetime:
@@ -16,105 +24,122 @@ def moment(ts: str) -> datetime:
     return datetime.fromtimestamp(float(ts), UTC)
 
 
-def thread(root: Message, replies: list[Message], workspace: Workspace) -> str:
+def thread(root: Message, replies: list[Message | Ephemeral], viewing: Viewing) -> str:
     """A message with its replies nested under it."""
-    drawn = message(root, workspace)
+    drawn = message(root, viewing)
     if not replies:
         return f'<section class="thread">{drawn}</section>'
-    count = f"{len(replies)} {'reply' if len(replies) == 1 else 'replies'}"
-    last = f"{moment(replies[-1].ts):%H:%M}"
-    inner = "".join(message(reply, workspace) for reply in replies)
+    said = [reply for reply in replies if isinstance(reply, Message)]
+    count = f"{len(said)} {'reply' if len(said) == 1 else 'replies'}"
+    last = f"Last reply at {moment(replies[-1].ts):%H:%M}"
     return (
-        f'<section class="thread">{drawn}<details class="replies" open><summary><b>{count}</b> '
-        f"<span>Last reply at {last}</span></summary>{inner}</details></section>"
+        f'<section class="thread">{drawn}<details class="replies" data-key="replies-{escape(root.ts)}" open>'
+        f"<summary><b>{count}</b> <span>{last}</span></summary>{_replies(root, replies, viewing)}</details>"
+        "</section>"
     )
 
 
-def message(item: Message, workspace: Workspace) -> str:
-    """One message: who, when and what; blocks stand in place of the text, as in Slack."""
-    at = moment(item.ts)
-    name = escape(item.username or BOT_NAME)
-    edits = f"{len(item.edits)} earlier {'version' if len(item.edits) == 1 else 'versions'}"
-    edited = f' <small class="edited" title="{edits}">(edited)</small>' if item.edited_ts else ""
-    body = (
-        "".join(block(b, workspace) for b in item.blocks) + edited
-        if item.blocks
-        else f'<p class="text">{_draw(item.text, workspace)}{edited}</p>'
+def item(found: Message | Ephemeral, viewing: Viewing) -> str:
+    """A message or a private word, wherever it stands."""
+    return word(found, viewing) if isinstance(found, Ephemeral) else message(found, viewing)
+
+
+def message(found: Message, viewing: Viewing, *, above: str = "", anchor: str = "m") -> str:
+    """One message: who, when and what; `above` says how it came here."""
+    edited = _edited(found, viewing) if found.edited_ts else ""
+    body = _body(found.text, found.blocks, viewing, found.ts)
+    name = escape(found.username or BOT_NAME)
+    return _article(f"{anchor}{found.ts}", name, found.ts, f"{above}{body}{edited}", avatar=_avatar(found))
+
+
+def broadcast(found: Message, viewing: Viewing) -> str:
+    """A reply as the channel shows it, with the thread that it answers."""
+    channel = viewing.workspace.channels[found.channel]
+    root = channel.messages.get(found.thread_ts or "")
+    about = "" if root is None else mrkdwn.spoken(root.text, viewing.workspace.name_of)
+    about = " ".join(about.split())
+    short = about if len(about) <= _EXCERPT_CHARACTERS else f"{about[:_EXCERPT_CHARACTERS].rstrip()}…"
+    above = (
+        f'<p class="above">replied to a thread: <a href="#m{escape(found.thread_ts or "")}">'
+        f"{escape(short)}</a></p>"
     )
+    return f'<section class="thread">{message(found, viewing, above=above, anchor="b")}</section>'
+
+
+def word(found: Ephemeral, viewing: Viewing) -> str:
+    """What one person was told privately."""
+    seen = "you" if viewing.person else escape(viewing.workspace.name_of(found.user))
+    above = f'<p class="above">{emoji.draw("eyes")} Only visible to {seen}</p>'
+    body = _body(found.text, found.blocks, viewing, found.ts)
+    drawn = _article(f"m{found.ts}", BOT_NAME, found.ts, f"{above}{body}", avatar=_ARROWS)
+    return f'<div class="private">{drawn}</div>'
+
+
+def _replies(root: Message, replies: list[Message | Ephemeral], viewing: Viewing) -> str:
+    drawn = [_reply(found, viewing) for found in replies]
+    earlier = len(drawn) - _REPLIES_SHOWN
+    if earlier <= 1:
+        return "".join(drawn)
+    key = f"earlier-{escape(root.ts)}"
     return (
-        f'<article class="message" id="m{escape(item.ts)}"><div class="avatar" aria-hidden="true">'
-        f"{_avatar(item)}</div>"
+        f'<details class="earlier" data-key="{key}"><summary>Show {earlier} earlier replies</summary>'
+        f"{''.join(drawn[:earlier])}</details>{''.join(drawn[earlier:])}"
+    )
+
+
+def _reply(found: Message | Ephemeral, viewing: Viewing) -> str:
+    if isinstance(found, Ephemeral):
+        return word(found, viewing)
+    above = '<p class="above">Also sent to the channel</p>' if found.broadcast else ""
+    return message(found, viewing, above=above)
+
+
+def _article(anchor: str, name: str, ts: str, content: str, *, avatar: str) -> str:
+    at = moment(ts)
+    return (
+        f'<article class="message" id="{escape(anchor)}">'
+        f'<div class="avatar" aria-hidden="true">{avatar}</div>'
         f'<div class="content"><header><b>{name}</b> <i class="app">APP</i> '
         f'<time datetime="{at.isoformat()}" title="{at:%Y-%m-%d %H:%M:%S} UTC">{at:%H:%M}</time></header>'
-        f"{body}</div></article>"
+        f"{content}</div></article>"
     )
 
 
-def block(item: dict[str, Any], workspace: Workspace) -> str:
-    """One block; a kind that this page does not draw is shown as its texts."""
-    kind = item.get("type")
-    if kind == "header":
-        return f"<h3>{_text(item.get('text'), workspace)}</h3>"
-    if kind == "section":
-        return _section(item, workspace)
-    if kind == "context":
-        return f'<p class="context">{" ".join(_elements(item, workspace))}</p>'
-    if kind == "divider":
-        return "<hr>"
-    if kind == "actions":
-        return f'<p class="actions">{" ".join(_elements(item, workspace))}</p>'
-    return f'<p class="text">{"<br>".join(mrkdwn.plain(text) for text in blocks.texts(item))}</p>'
+def _body(text: str, found: list[dict[str, Any]], viewing: Viewing, ts: str) -> str:
+    name_of = viewing.workspace.name_of
+    if viewing.spoken:
+        spoken = escape(mrkdwn.spoken(text, name_of)).replace("\n", "<br>\n")
+        return f'<p class="text">{spoken}</p>' if text else '<p class="text silent">(nothing is read out)</p>'
+    if not found:
+        return f'<p class="text">{mrkdwn.draw(text, name_of)}</p>'
+    # Blocks stand in place of the text, as in Slack.
+    return "".join(block(part, viewing, ts) for part in blocks.named(found, seed=ts))
 
 
-def _section(item: dict[str, Any], workspace: Workspace) -> str:
-    parts = []
-    if item.get("text") is not None:
-        parts.append(f'<p class="text">{_text(item["text"], workspace)}</p>')
-    if item.get("fields"):
-        cells = "".join(f"<p>{_text(field, workspace)}</p>" for field in item["fields"])
-        parts.append(f'<div class="fields">{cells}</div>')
-    drawn = "".join(parts)
-    if item.get("accessory") is None:
-        return drawn
-    accessory = _element(item["accessory"], workspace)
-    return f'<div class="beside"><div>{drawn}</div><p class="actions">{accessory}</p></div>'
+def _edited(found: Message, viewing: Viewing) -> str:
+    count = f"{len(found.edits)} earlier {'version' if len(found.edits) == 1 else 'versions'}"
+    shown = viewing.versions == found.ts
+    address = escape(f"{viewing.address(versions='' if shown else found.ts)}#m{found.ts}")
+    link = f'<p class="edited"><a href="{address}" title="{count}">(edited)</a></p>'
+    if not shown:
+        return link
+    before = replace(viewing, still=True)
+    versions = "".join(_version(version, before, found.ts) for version in reversed(found.edits))
+    return f'{link}<div class="versions">{versions}</div>'
 
 
-def _elements(item: dict[str, Any], workspace: Workspace) -> Iterable[str]:
-    return (_element(element, workspace) for element in item.get("elements", []))
+def _version(version: Mapping[str, Any], viewing: Viewing, ts: str) -> str:
+    at = moment(version["ts"])
+    body = _body(version["text"], version["blocks"], viewing, ts)
+    return f'<div class="version"><small>As it was at {at:%H:%M:%S}</small>{body}</div>'
 
 
-def _element(element: dict[str, Any], workspace: Workspace) -> str:
-    kind = element.get("type")
-    if kind == "image":
-        # Drawing it would be a request to somebody else's server.
-        return f'<span class="image">{escape(str(element.get("alt_text", "image")))}</span>'
-    if kind != "button":
-        return f"<span>{_text(element, workspace)}</span>"
-    label = _text(element.get("text"), workspace)
-    style = {"primary": " primary", "danger": " danger"}.get(str(element.get("style")), "")
-    address = str(element.get("url", ""))
-    if address.startswith(("http://", "https://")):
-        return f'<a class="button{style}" href="{escape(address)}" rel="noopener noreferrer">{label}</a>'
-    return f'<span class="button{style}" role="button" aria-disabled="true">{label}</span>'
+def _avatar(found: Message) -> str:
+    return _ARROWS if found.icon is None else emoji.draw(found.icon.strip(":"))
 
 
-def _text(text: object, workspace: Workspace) -> str:
-    if not isinstance(text, dict):
-        return ""
-    content = str(text.get("text", ""))
-    return _draw(content, workspace) if text.get("type") == "mrkdwn" else mrkdwn.plain(content)
-
-
-def _draw(text: str, workspace: Workspace) -> str:
-    return mrkdwn.draw(text, workspace.name_of)
-
-
-def _avatar(item: Message) -> str:
-    if item.icon is not None:
-        return emoji.draw(item.icon.strip(":"))
-    # Two arrows that meet: the books agree.
-    return (
-        '<svg viewBox="0 0 36 36" width="36" height="36"><rect width="36" height="36" rx="7"/>'
-        '<path d="M9 14h14m-5-5 5 5-5 5M27 22H13m5-5-5 5 5 5"/></svg>'
-    )
+# Two arrows that meet: the books agree.
+_ARROWS = (
+    '<svg viewBox="0 0 36 36" width="36" height="36"><rect width="36" height="36" rx="8"/>'
+    '<path d="M9 14h14m-5-5 5 5-5 5M27 22H13m5-5-5 5 5 5"/></svg>'
+)

@@ -64,7 +64,8 @@ class Envelope:
     """One thing that a person did, on its way to the app.
 
     tries: how it was carried, in order. lost: the app never said that it heard, and Slack has given up.
-    answer: what the app said with its acknowledgement. heard: set when the app acknowledged or was given up. sent: the body and headers, where it went by HTTP.
+    answer: what the app said with its acknowledgement. sent: the body and headers, where it went by HTTP.
+    heard: set once the app acknowledged it or it was given up.
     """
 
     id: str

@@ -43,6 +43,17 @@ def draw(text: str, name_of: Callable[[str], str]) -> str:
     return _unstash(text, stash)
 
 
+def spoken(text: str, name_of: Callable[[str], str]) -> str:
+    """The text as a screen reader says it, without marks and addresses; not yet HTML."""
+    text = _BLOCK_CODE.sub(r"\1", text)
+    text = _CODE.sub(r"\1", text)
+    text = _TOKEN.sub(lambda m: _said(m[1], name_of), text)
+    text = _COLON.sub(lambda m: f"{m[1].replace('_', ' ')} emoji", text)
+    for pattern, _ in _STYLES:
+        text = pattern.sub(r"\1", text)
+    return _bare(text)
+
+
 def plain(text: str) -> str:
     """Plain text as HTML; emoji names are drawn, nothing else."""
     parts: list[str] = []
@@ -57,6 +68,19 @@ def _unstash(text: str, stash: list[str]) -> str:
     while _STASHED.search(text):
         text = _STASHED.sub(lambda m: stash[int(m[1])], text)
     return text
+
+
+def _said(token: str, name_of: Callable[[str], str]) -> str:
+    target, _, label = token.partition("|")
+    if target.startswith("!date^"):
+        return _date(target, label)
+    if target.startswith("!subteam^"):
+        return f"@{label.removeprefix('@') or name_of(target.removeprefix('!subteam^'))}"
+    if target[:1] in {"@", "#"}:
+        return f"{target[0]}{label or name_of(target[1:])}"
+    if target in {"!here", "!channel", "!everyone"}:
+        return f"@{target[1:]}"
+    return label or target if _is_address(target) else f"<{token}>"
 
 
 def _token(token: str, name_of: Callable[[str], str]) -> str:
@@ -96,6 +120,9 @@ def _date(target: str, label: str) -> str:
 
 
 def _safe(text: str) -> str:
+    return escape(_bare(text))
+
+
+def _bare(text: str) -> str:
     # Slack's three entities stand for what they say; everything is escaped once, for this page.
-    bare = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    return escape(bare)
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -234,6 +234,11 @@ class Workspace:
             raise SlackError("user_not_found")
         return known
 
+    def people(self) -> list[dict[str, Any]]:
+        """Everybody who is still there, by name."""
+        found = [user for user in self.users.values() if not user["deleted"]]
+        return sorted(found, key=lambda user: (user["real_name"], user["id"]))
+
     def may_see(self, found: str) -> bool:
         """Whether there is anybody of that id, as far as this workspace is to know."""
         known = any(user["id"] == found and not user["deleted"] for user in self.users.values())

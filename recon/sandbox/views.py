@@ -22,7 +22,8 @@ _LIMITS = {"private_metadata": PRIVATE_LIMIT, "callback_id": checks.ID_LIMIT, "e
 class View:
     """One open modal: as its app sent it, for whom, and what stands in its way.
 
-    errors: by block id, as the app said them; "" stands for the whole view. previous: the view under it.
+    errors: by block id, as the app said them; "" stands for the whole view. state: what was sent last, by
+    block and action. previous: the view under it.
     """
 
     id: str
@@ -30,12 +31,14 @@ class View:
     content: dict[str, Any]
     hash: str
     errors: dict[str, str] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
     previous: str | None = None
     root: str = ""
 
     def replace(self, content: dict[str, Any], *, now: float) -> None:
         """Let another content stand in this one's place."""
-        self.content, self.errors, self.hash = _named(content, self.id), {}, _hash(now)
+        self.content, self.hash = _named(content, self.id), _hash(now)
+        self.errors, self.state = {}, {}
 
     def shown(self, state: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The view as Slack gives it; state: what was filled in, by block and action."""
