@@ -7,7 +7,6 @@ from recon.model.errors import ConfigurationError
 from recon.model.phrases import several
 from recon.model.records.remarks import Remark, Section
 from recon.rules import ownership
-from recon.rules.ownership import Ownership
 
 _OWNERS = Pen(Section.OWNERS)
 
@@ -26,19 +25,7 @@ def _rules(patient: Patient) -> Iterator[Remark]:
     yield _OWNERS.ok(
         f"{several(len(found.rules), 'rule')}{left}, and {levels}; the first catches everything."
     )
-    yield from _idle(found)
-
-
-def _idle(found: Ownership) -> Iterator[Remark]:
-    names = [f"the rule {rule.owner.rule!r}" for rule in found.rules]
-    conditions = [rule.condition for rule in found.rules]
-    levels = [f"the severity {rule.level} (number {at})" for at, rule in enumerate(found.severities, start=1)]
-    for these, named in ((conditions, names), ([rule.condition for rule in found.severities], levels)):
-        for earlier, later in ownership.beaten(these):
-            yield _OWNERS.warning(
-                f"In owners.toml {named[earlier]} never wins: {named[later]} comes later and fits the same.",
-                "The last that fits wins: put the wider one first.",
-            )
+    yield from ownership.remarks(found)
 
 
 CHECKS = (Check("who owns what", _rules),)

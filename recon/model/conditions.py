@@ -59,17 +59,33 @@ class Condition:
         failing = next(self._failing(mismatch, as_of), None)
         if failing is None:
             return None
-        if failing in self.words:
-            asked = sorted(_named(failing, value) for value in self.words[failing])
-            return Unfit(failing, _named(failing, getattr(mismatch, failing)), " or ".join(asked))
-        if failing == _OLDER:
-            age = phrases.duration(as_of - mismatch.since)
-            return Unfit(failing, age, f"{phrases.duration(self.older_than)} or more")
-        least = failing == _AT_LEAST
+        return Unfit(failing, self._found(failing, mismatch, as_of), self._asked(failing))
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """Return what each matcher asks for, in words and in the order of the format."""
+        others = {
+            _AT_LEAST: self.at_least_minor,
+            _BELOW: self.below_minor,
+            _OLDER: self.older_than,
+        }
+        names = [*self.words, *(name for name, asks in others.items() if asks)]
+        return {name: self._asked(name) for name in names}
+
+    def _asked(self, name: str) -> str:
+        if name in self.words:
+            return " or ".join(sorted(_named(name, value) for value in self.words[name]))
+        if name == _OLDER:
+            return f"{phrases.duration(self.older_than)} or more"
+        least = name == _AT_LEAST
         bounds = self.at_least_minor if least else self.below_minor
         told = [money.written(Money(minor, currency)) for currency, minor in sorted(bounds.items())]
-        asked = [f"{each} or more" if least else f"less than {each}" for each in told]
-        return Unfit(failing, money.written(mismatch.at_risk), " or ".join(asked))
+        return " or ".join(f"{each} or more" if least else f"less than {each}" for each in told)
+
+    def _found(self, name: str, mismatch: Mismatch, as_of: datetime) -> str:
+        if name in self.words:
+            return _named(name, getattr(mismatch, name))
+        return phrases.duration(as_of - mismatch.since) if name == _OLDER else money.written(mismatch.at_risk)
 
     def _failing(self, mismatch: Mismatch, as_of: datetime) -> Iterator[str]:
         """Yield the matchers that do not fit, in the order of the format."""

@@ -37,6 +37,7 @@ from recon.model.conditions import Condition
 from recon.model.documents import Table, error
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner
 from recon.model.records.owners import Profile
+from recon.model.records.remarks import Level, Remark, Section
 from recon.model.records.results import Mismatch
 from recon.model.records.words import Action, CaseState, RunId, Severity
 
@@ -165,6 +166,39 @@ def owners_of(mapping: Mapping[str, object]) -> Mapping[str, Profile]:
         ConfigurationError: as `parse`.
     """
     return parse(mapping).profiles() if mapping else {}
+
+
+def remarks(owners: Ownership) -> Iterator[Remark]:
+    """Yield what is hardly meant, though a run can work by it: rules, owners and steps that change nothing."""
+    names = [f"the rule {rule.owner.rule!r}" for rule in owners.rules]
+    levels = [f"the severity {rule.level} (number {at})" for at, rule in enumerate(owners.severities, 1)]
+    for these, named in (
+        ([rule.condition for rule in owners.rules], names),
+        ([rule.condition for rule in owners.severities], levels),
+    ):
+        for earlier, later in beaten(these):
+            yield _warning(
+                f"{named[earlier]} never wins: {named[later]} comes later and fits all that it fits.",
+                "The last that fits wins: put the wider one first.",
+            )
+    called = {rule.owner.name for rule in owners.rules}
+    called |= {step.owner for profile in owners.owners.values() for step in profile.steps}
+    for profile in owners.owners.values():
+        if profile.name not in called:
+            yield _warning(
+                f"the owner {profile.name!r} is named by no rule and no chain.",
+                "Take their table out, unless cases are given to them by hand.",
+            )
+        for number, step in enumerate(profile.steps, start=1):
+            if step.target == profile.target:
+                yield _warning(
+                    f"step {number} of {profile.name!r} tells {step.owner!r}, who read there as well.",
+                    "Name somebody who reads elsewhere: these have been told.",
+                )
+
+
+def _warning(found: str, todo: str) -> Remark:
+    return Remark(Section.OWNERS, Level.WARNING, f"In owners.toml {found}", todo)
 
 
 def assign(changes: Iterable[Change], ownership: Ownership, *, as_of: datetime) -> tuple[Change, ...]:
