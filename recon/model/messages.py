@@ -142,7 +142,7 @@ def _reply(
 ) -> Message:
     """Return one message of what is new: a heading for each verb, under it each case and why."""
     verbs = list(dict.fromkeys(_verb(each) for each in part))
-    clicks = len(part) <= TOP  # More are a list to read, and the root has the largest.
+    clicks = ping and len(part) <= TOP  # More are a list to read, and the root has the largest.
     blocks = [section(f"{_mention(owner, manner, ping=ping)}*{title}*")]
     for verb in verbs:
         blocks += [section(f"*{verb}*")] if len(verbs) > 1 else []

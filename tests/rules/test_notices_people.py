@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recon.model.records.notices import Notice
 from recon.model.records.owners import Profile
 from recon.model.records.words import Action, CaseState, Resolution, Severity
 from tests.builders import NOON, a_case, an_owner
@@ -114,15 +115,19 @@ def test_what_is_worse_is_more_urgent() -> None:
     assert [said([a_change(case)])[0].urgency for case in cases] == [3, 2, 1, 0]
 
 
-def test_only_where_somebody_listens_can_anything_be_clicked() -> None:
+def test_only_where_somebody_listens_can_anything_be_clicked_that_people_see_in_the_channel() -> None:
     case = a_case(version=7)
-    deaf, hears = (
-        said([a_change(case)], manner=replace(MANNER, answers=answers)) for answers in (False, True)
-    )
+    values = [f"{verb}/{case.id}/7" for verb in ("acknowledge", "take", "snooze", "resolve", "open")]
+    hears = replace(MANNER, answers=True)
+    deaf = [*said([a_change(case)]), *said([a_change(case)], known=[KEY])]
+    root, reply = said([a_change(case)], manner=hears)
+    edit, call = said([a_change(case)], known=[KEY], manner=hears)
 
     assert not any("accessory" in blocks_of(each) for each in deaf)
-    for each in hears:
-        found = [block["accessory"] for block in each.message.blocks if "accessory" in block]
-        assert [option["value"] for menu in found for option in menu["options"]] == [
-            f"{verb}/{case.id}/7" for verb in ("acknowledge", "take", "snooze", "resolve", "open")
-        ]
+    assert [clickable(each) for each in (root, reply, edit, call)] == [values, [], values, values]
+
+
+def clickable(notice: Notice) -> list[str]:
+    """Return what each thing in a message that can be clicked gives back."""
+    found = [block["accessory"] for block in notice.message.blocks if "accessory" in block]
+    return [option["value"] for menu in found for option in menu["options"]]
