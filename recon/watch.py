@@ -14,7 +14,6 @@ from recon.model.records.runs import Run
 from recon.model.settings import Settings
 from recon.rules import staleness
 
-_RUNS_BACK = 48  # Two days of runs: far longer than any stale_after that makes sense.
 _COMPLETE_BACK = 12  # Complete runs whose alarms may still have to be ended: half a day without a tick.
 
 
@@ -33,11 +32,12 @@ class Freshness:
 
 def freshness(database: Database, settings: Settings, *, now: datetime) -> Freshness:
     """Return how fresh the books are now."""
-    last_complete, latest = runs.last_complete(database), runs.recent(database, _RUNS_BACK)
-    age = staleness.age(last_complete, latest, now=now)
+    last_complete = runs.last_complete(database)
+    first = runs.first(database) if last_complete is None else None
+    age = staleness.age(last_complete, (first,) if first is not None else (), now=now)
     return Freshness(
         last_complete=last_complete,
-        last_saved=latest[0] if latest else None,
+        last_saved=runs.last_saved(database),
         age=age,
         stale=staleness.is_stale(age, stale_after=settings.stale_after),
     )
@@ -46,7 +46,7 @@ def freshness(database: Database, settings: Settings, *, now: datetime) -> Fresh
 def check(database: Database, settings: Settings, *, clock: Callable[[], datetime]) -> Freshness:
     """Return how fresh the books are, having raised the alarm when they are stale, or ended it.
 
-    The alarm is the same for a day, and its end is said once, in the thread of the last one.
+    It is said again each day, and its end once, in the thread of the last one.
 
     Raises:
         DatabaseUnavailable: nothing was written.
@@ -58,6 +58,7 @@ def check(database: Database, settings: Settings, *, clock: Callable[[], datetim
         alarm = staleness.alarm(
             found.last_complete,
             found.age,
+            stale_after=settings.stale_after,
             now=now,
             dashboard_url=settings.dashboard.url,
             channel=settings.slack.operators_channel,
@@ -66,6 +67,7 @@ def check(database: Database, settings: Settings, *, clock: Callable[[], datetim
     elif alarms := outbox.threads_from(database, staleness.ALARMS):
         complete = runs.recent_complete(database, _COMPLETE_BACK)
         said = staleness.over(complete, alarms, whole=len(complete) < _COMPLETE_BACK, now=now)
+    said = tuple(each for each in said if outbox.named(database, each.dedupe_key) is None)
     if said:
         with database.write() as connection:
             outbox.add(connection, said, [])

@@ -1,6 +1,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from recon import watch
 from recon.doors.store import outbox, runs
 from recon.doors.store.engines import Database
@@ -41,13 +43,37 @@ def test_a_fresh_complete_run_raises_nothing(database: Database) -> None:
 def test_an_hour_that_stopped_is_told_once_a_day(database: Database) -> None:
     save(database, RUN)
 
-    looks = [look(database, NOON + timedelta(minutes=minutes)).stale for minutes in (120, 121, 600)]
+    looks = [look(database, NOON + timedelta(minutes=minutes)).stale for minutes in (120, 121, 600, 1559)]
 
     (alarm,) = outbox.recent(database, 9)
-    assert looks == [True, True, True]
+    assert looks == [True] * 4
     assert alarm.target == "#refund-operators"
-    look(database, NOON + timedelta(hours=13))
+    look(database, NOON + timedelta(hours=26))
     assert len(outbox.recent(database, 9)) == 2
+
+
+def test_an_hour_that_never_read_everything_is_told_each_day_however_many_runs_there_were(
+    database: Database,
+) -> None:
+    hours = [NOON + timedelta(hours=hour) for hour in range(96)]
+    save(
+        database,
+        *(replace(complete(n, at), started_at=at, verdict=Verdict.INCOMPLETE) for n, at in enumerate(hours)),
+    )
+
+    ages = [look(database, NOON + timedelta(hours=hours)).age for hours in (3, 27, 51, 75)]
+
+    assert ages == [timedelta(hours=hours) for hours in (3, 27, 51, 75)]
+    assert len(outbox.recent(database, 9)) == 4
+
+
+def test_what_was_said_is_not_written_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(database, RUN)
+    look(database, NOON + timedelta(hours=3))
+    monkeypatch.setattr(Database, "write", None)
+
+    assert look(database, NOON + timedelta(hours=4)).stale
+    assert len(outbox.recent(database, 9)) == 1
 
 
 def test_incomplete_runs_do_not_keep_the_alarm_quiet(database: Database) -> None:
@@ -79,20 +105,20 @@ def complete(number: int, ended: datetime) -> Run:
 def test_the_end_is_said_once_in_the_thread_of_the_last_alarm(database: Database) -> None:
     save(database, RUN)
     look(database, NOON + timedelta(hours=2))
-    look(database, NOON + timedelta(hours=13))
+    look(database, NOON + timedelta(hours=26))
     first, last = (each.thread_key for each in reversed(outbox.recent(database, 9)))
-    save(database, complete(2, NOON + timedelta(hours=14)))
+    save(database, complete(2, NOON + timedelta(hours=27)))
 
-    looks = [look(database, NOON + timedelta(hours=14, minutes=minute)).stale for minute in range(3)]
-    save(database, *(complete(number, NOON + timedelta(hours=12 + number)) for number in (3, 4)))
-    look(database, NOON + timedelta(hours=16))
+    looks = [look(database, NOON + timedelta(hours=27, minutes=minute)).stale for minute in range(3)]
+    save(database, *(complete(number, NOON + timedelta(hours=25 + number)) for number in (3, 4)))
+    look(database, NOON + timedelta(hours=29))
 
     assert looks == [False] * 3
     *alarms, over = reversed(outbox.recent(database, 9))
     assert (len(alarms), over.verb, over.thread_key, over.target) == (2, "reply", last, "#refund-operators")
     assert last != first
     assert over.message.text == (
-        "Over: a complete run ended at 2026-03-07 02:00 UTC, 14 h 0 min after the one before it. "
+        "Over: a complete run ended at 2026-03-07 15:00 UTC, 1 d 3 h after the one before it. "
         "It read what happened meanwhile."
     )
 

@@ -14,17 +14,19 @@ from recon.model.records.runs import Run
 from recon.model.records.words import NoticeState
 
 _DELIVERIES = UUID("2f0d9f4e-5a86-5a0e-8f4b-5e8a0b1c7d21")  # Our namespace of delivery ids; any would do.
+_URGENCY = 3  # Nothing else is known while this is so: it goes before everything.
+_AGAIN = timedelta(days=1)  # How long one alarm holds: who has not acted on it by then is asked anew.
 ALARMS = "stale|"  # What the key of each alarm, and of its thread, begins with.
 
 
-def age(last_complete: Run | None, latest: Sequence[Run], *, now: datetime) -> timedelta | None:
+def age(last_complete: Run | None, others: Sequence[Run], *, now: datetime) -> timedelta | None:
     """Return how long the books have not been read completely; None before the first run of all.
 
-    latest: the newest saved runs, of any verdict. Where none was ever complete, the oldest of these counts.
+    others: saved runs of any verdict. Where none was ever complete, the oldest of these counts.
     """
     if last_complete is not None:
         return max(now - _ended(last_complete, now), timedelta(0))
-    return max(now - min(run.started_at for run in latest), timedelta(0)) if latest else None
+    return max(now - min(run.started_at for run in others), timedelta(0)) if others else None
 
 
 def is_stale(how_long: timedelta | None, *, stale_after: timedelta) -> bool:
@@ -33,10 +35,16 @@ def is_stale(how_long: timedelta | None, *, stale_after: timedelta) -> bool:
 
 
 def alarm(
-    last_complete: Run | None, how_long: timedelta, *, now: datetime, dashboard_url: str, channel: str
+    last_complete: Run | None,
+    how_long: timedelta,
+    *,
+    stale_after: timedelta,
+    now: datetime,
+    dashboard_url: str,
+    channel: str,
 ) -> Notice:
-    """Return the alarm; the same within one day for one last complete run, so that it is said once a day."""
-    key = f"{_since(last_complete)}{now:%Y-%m-%d}"
+    """Return the alarm; the same for a day from its beginning on, so that it is said once in 24 hours."""
+    key = f"{_since(last_complete)}{(how_long - stale_after) // _AGAIN:05d}"
     title = f"Stale: no complete run for {duration(how_long)}"
     last = (
         f"The last one ended at {minute(last_complete.finished_at)}"
@@ -101,4 +109,5 @@ def _notice(key: str, thread: str, verb: str, told: Message, *, target: str, now
         state=NoticeState.WAITING,
         created_at=now,
         next_at=now,
+        urgency=_URGENCY,
     )

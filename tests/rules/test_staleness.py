@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from recon.model.records.notices import Notice
 from recon.model.records.runs import Run
 from recon.model.records.words import RunId, Verdict
 from recon.rules import staleness
@@ -58,25 +59,44 @@ def test_the_hour_has_stopped_when_no_complete_run_is_young_enough(
     assert staleness.is_stale(age, stale_after=LIMIT) is stale
 
 
-def alarm_key(run: Run | None, now: datetime) -> str:
-    alarm = staleness.alarm(run, LIMIT, now=now, dashboard_url="http://desk", channel="#ops")
-    return alarm.dedupe_key
+def alarm(run: Run | None, how_long: timedelta) -> Notice:
+    return staleness.alarm(
+        run, how_long, stale_after=LIMIT, now=NOON, dashboard_url="http://desk", channel="#ops"
+    )
 
 
-def test_an_alarm_is_the_same_for_one_day_and_one_last_run() -> None:
-    said = alarm_key(RUN, NOON)
+@pytest.mark.parametrize(
+    "run,how_long,same",
+    [
+        (RUN, LIMIT, True),
+        (RUN, LIMIT + timedelta(hours=12, minutes=1), True),  # Midnight in between is no reason.
+        (RUN, LIMIT + timedelta(hours=24) - timedelta(seconds=1), True),
+        (RUN, LIMIT + timedelta(hours=24), False),
+        (replace(RUN, id=RunId("r2")), LIMIT, False),
+        (None, LIMIT, False),
+    ],
+)
+def test_an_alarm_is_the_same_for_24_hours_and_one_last_run(
+    run: Run | None,
+    how_long: timedelta,
+    same: bool,  # noqa: FBT001
+) -> None:
+    first = alarm(RUN, LIMIT).dedupe_key
 
-    assert alarm_key(RUN, NOON + timedelta(hours=11)) == said
-    assert alarm_key(RUN, NOON + timedelta(hours=12)) != said
-    assert alarm_key(replace(RUN, id=RunId("r2")), NOON) != said
-    assert alarm_key(None, NOON) != said
+    assert (alarm(run, how_long).dedupe_key == first) is same
+
+
+def test_the_alarms_of_one_outage_are_in_the_order_of_their_keys() -> None:
+    keys = [alarm(RUN, LIMIT + timedelta(days=days)).dedupe_key for days in range(120)]
+
+    assert keys == sorted(keys)
 
 
 def test_an_alarm_says_how_long_and_where_to_look_to_those_who_run_it() -> None:
-    alarm = staleness.alarm(RUN, timedelta(hours=3), now=NOON, dashboard_url="http://desk", channel="#ops")
+    said = alarm(RUN, timedelta(hours=3))
 
-    assert (alarm.target, alarm.verb) == ("#ops", "root")
-    assert alarm.message.text.startswith(
+    assert (said.target, said.verb, said.urgency) == ("#ops", "root", 3)
+    assert said.message.text.startswith(
         "Stale: no complete run for 3 h 0 min. The last one ended at 2026-03-06 12:00"
     )
-    assert "http://desk" in alarm.message.text
+    assert "http://desk" in said.message.text

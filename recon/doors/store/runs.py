@@ -13,12 +13,19 @@ from recon.model.tables import run_accounts, runs
 
 def last_saved(database: Database) -> Run | None:
     """Return the run that saved last; None before the first."""
-    return _first(database, select(runs))
+    return _last(database, select(runs))
+
+
+def first(database: Database) -> Run | None:
+    """Return the first run of all that saved something; None before it."""
+    with database.read() as connection:
+        found = _runs(connection, select(runs).order_by(runs.c.number).limit(1))
+    return found[0] if found else None
 
 
 def last_complete(database: Database) -> Run | None:
     """Return the last run that read everything; None before the first."""
-    return _first(database, select(runs).where(runs.c.verdict != Verdict.INCOMPLETE))
+    return _last(database, select(runs).where(runs.c.verdict != Verdict.INCOMPLETE))
 
 
 def recent(database: Database, limit: int) -> tuple[Run, ...]:
@@ -42,7 +49,7 @@ def put(connection: Connection, run: Run) -> None:
         connection.execute(insert(run_accounts), [_account_row(run.id, each) for each in run.accounts])
 
 
-def _first(database: Database, query: Select[Any]) -> Run | None:
+def _last(database: Database, query: Select[Any]) -> Run | None:
     with database.read() as connection:
         found = _runs(connection, query.order_by(runs.c.number.desc()).limit(1))
     return found[0] if found else None
