@@ -14,15 +14,16 @@ import yaml  # type: ignore[import-untyped]  # ships no types
 
 from jobs.scheduler import GRACE_SECONDS, LIMITS_SECONDS, MINUTE
 from recon.cli import exits
-from recon.model.settings import Settings
+from recon.doors.store.engines import BUSY_SECONDS
+from recon.model.settings import Settings, SlackSettings
 from tests.house import tree
 
 DEPLOY = tree.ROOT / "config/deploy"
 UNITS = sorted(path.name for path in DEPLOY.iterdir() if path.suffix in {".service", ".timer"})
 CRON = [line for line in (DEPLOY / "crontab").read_text().splitlines() if re.match(r"[\d*]", line)]
+IN_KUBERNETES: list[dict[str, Any]] = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
 CRON_JOBS: dict[str, Any] = {
-    each["metadata"]["name"]: each["spec"]
-    for each in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())
+    each["metadata"]["name"]: each["spec"] for each in IN_KUBERNETES if each["kind"] == "CronJob"
 }
 JOB = re.compile(r"python -m jobs\.(\w+)")
 
@@ -93,6 +94,16 @@ def test_the_scheduler_comes_back_and_lets_a_running_job_end() -> None:
     assert service["RestartPreventExitStatus"] == str(exits.CONFIGURATION)
 
 
+def test_the_listener_comes_back_and_finishes_what_it_has_acknowledged() -> None:
+    service = unit("recon-listener.service")["Service"]
+
+    assert service["ExecStart"].endswith("/python -m jobs.listener")
+    assert (service["Restart"], service["RestartPreventExitStatus"]) == ("always", str(exits.CONFIGURATION))
+    assert (
+        int(service["TimeoutStopSec"].removesuffix("s")) > BUSY_SECONDS + 2 * SlackSettings().timeout_seconds
+    )
+
+
 @pytest.mark.parametrize("name", [name for name in UNITS if name.endswith(".service")])
 def test_a_service_reads_its_secrets_from_a_file_and_writes_only_where_it_must(name: str) -> None:
     service = unit(name)["Service"]
@@ -154,6 +165,20 @@ def test_kubernetes_has_both_jobs_one_at_a_time_and_never_again_at_once() -> Non
         assert "env" not in container
     assert CRON_JOBS["recon-hourly"]["startingDeadlineSeconds"] == GRACE_SECONDS
     assert CRON_JOBS["recon-tick"]["startingDeadlineSeconds"] >= 10  # Below, a slot may be passed over.
+
+
+def test_kubernetes_keeps_one_listener_and_lets_it_finish() -> None:
+    (deployment,) = [each for each in IN_KUBERNETES if each["kind"] == "Deployment"]
+    spec = deployment["spec"]
+    pod = spec["template"]["spec"]
+    (container,) = pod["containers"]
+
+    assert (spec["replicas"], spec["selector"]["matchLabels"]) == (1, spec["template"]["metadata"]["labels"])
+    assert container["command"] == ["python", "-m", "jobs.listener"]
+    assert container["envFrom"] == [{"secretRef": {"name": "recon"}}]
+    assert "env" not in container
+    stop = unit("recon-listener.service")["Service"]["TimeoutStopSec"]
+    assert f"{pod['terminationGracePeriodSeconds']}s" == stop
 
 
 @pytest.mark.parametrize("name", ["recon-hourly", "recon-tick"])
