@@ -93,8 +93,8 @@ class Known:
     """What was said before some changes.
 
     standing: how each thread stands that they may be told in, by key. begun: those of them that have a root,
-    or one on its way. expected: those whose root is on its way: what it will show is not decided yet. told: the
-    cases that some notice has spoken of.
+    or one on its way. expected: those whose root is on its way: what it will show is not decided yet. told:
+    the cases that some notice has spoken of.
     """
 
     standing: Mapping[str, Standing] = field(default_factory=dict)
