@@ -23,6 +23,7 @@ class Asked:
     world: World
     arguments: Mapping[str, Any]
     now: float
+    hidden_s: float = 0.0  # What is younger is in no history yet.
 
     @property
     def workspace(self) -> Workspace:

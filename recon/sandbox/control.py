@@ -7,8 +7,7 @@ POST /_sandbox/clock         {"advance_s"} or {"now"}
 POST /_sandbox/refunds       {"payment", "amount"?, "reason"?, "metadata"?, "account"?, "status"?,
                               "created_at"?, "category"? that the ledger has it under}
 POST /_sandbox/refunds/{id}  {"status", "failure_reason"?}
-POST /_sandbox/slack         {"rate_limit"?, "names_anywhere"?, "open"?, "channels"?, "users"?, "usergroups"?,
-                              "scopes"? of the bot's token, as texts}
+POST /_sandbox/slack         as workplace.py says; what people do there is in clicks.py
 POST /_sandbox/reset
 GET  /_sandbox/requests, messages, payments, faults, clock
 
@@ -26,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from recon.sandbox import faults, objects, provider, told
+from recon.sandbox import faults, objects, provider, told, workplace
 from recon.sandbox.errors import ProviderError
 from recon.sandbox.provider import Origin, Payment, Refund, Wish
 from recon.sandbox.slack import Message
@@ -56,7 +55,7 @@ def routes(room: Room) -> list[Route]:
         route("refunds/{id}", "POST", _change_refund),
         route("requests", "GET", lambda world, _: [seen.shown() for seen in world.requests]),
         route("messages", "GET", lambda world, _: [_message(world, m) for m in world.slack.messages()]),
-        route("slack", "POST", _set_up_slack),
+        route("slack", "POST", workplace.set_up),
         route("reset", "POST", reset),
     ]
 
@@ -135,31 +134,6 @@ def _move_clock(world: World, sent: Mapping[str, Any]) -> object:
     world.clock.advance(seconds)
     world.now()
     return {"now": world.clock.iso()}
-
-
-def _set_up_slack(world: World, sent: Mapping[str, Any]) -> object:
-    slack = world.slack
-    slack.rate_limited = told.flag(sent, "rate_limit", default=slack.rate_limited)
-    slack.names_anywhere = told.flag(sent, "names_anywhere", default=slack.names_anywhere)
-    slack.open = told.flag(sent, "open", default=slack.open)
-    slack.scopes = told.texts(sent, "scopes", slack.scopes)
-    for channel in told.records(sent, "channels"):
-        slack.declare(
-            told.text(channel, "name").removeprefix("#"),
-            found=told.optional(channel, "id"),
-            member=told.flag(channel, "member", default=True),
-            archived=told.flag(channel, "archived", default=False),
-        )
-    for user in told.records(sent, "users"):
-        slack.add_user(
-            told.text(user, "email"), found=told.optional(user, "id"), name=told.optional(user, "name")
-        )
-    for group in told.records(sent, "usergroups"):
-        handle = told.text(group, "handle")
-        slack.usergroups.append(
-            {"id": told.text(group, "id"), "handle": handle, "name": told.text(group, "name", handle)}
-        )
-    return {"rate_limit": slack.rate_limited, "names_anywhere": slack.names_anywhere, "open": slack.open}
 
 
 def _payment(payment: Payment) -> dict[str, Any]:

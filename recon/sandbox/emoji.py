@@ -74,7 +74,8 @@ def draw(name: str) -> str:
     """An emoji as HTML, or the name between colons where we know none."""
     label = f'role="img" aria-label="{escape(name.replace("_", " "))}"'
     if name in _DOTS:
-        return f'<span class="dot {_DOTS[name]}" {label}></span>'
+        shape = "dot square" if name.endswith("square") else "dot"
+        return f'<span class="{shape} {_DOTS[name]}" {label}></span>'
     if name in _TILES:
         colour, letter = _TILES[name]
         return f'<span class="tile {colour}" {label}>{letter}</span>'

@@ -119,6 +119,8 @@ class Workspace:
         self.channels: dict[str, Channel] = {}
         self.users: dict[str, dict[str, Any]] = {}
         self.usergroups: list[dict[str, Any]] = []
+        # Who was taken away: their addresses and ids, which do not come to be again by being asked for.
+        self.gone: set[str] = set()
         self._last_ts = 0
 
     def declare(
@@ -146,7 +148,7 @@ class Workspace:
         if not by_id and not posting and not self.names_anywhere:
             raise SlackError("channel_not_found")
         channel = self.find(asked)
-        if channel is None and self.open and (by_id or _NAME.fullmatch(asked.removeprefix("#"))):
+        if channel is None and self._may_come_to_be(asked, by_id=by_id):
             channel = self._create(asked, by_id=by_id)
         if channel is None:
             raise SlackError("channel_not_found")
@@ -216,10 +218,11 @@ class Workspace:
             SlackError: nobody has it.
         """
         known = self.users.get(email.lower())
-        if known is not None:
+        if known is not None and not known["deleted"]:
             return known
         local, at, domain = email.partition("@")
-        if not at or not local or not domain or not self.open or domain.lower().endswith("invalid"):
+        nobody = not at or not local or not domain or domain.lower().endswith("invalid")
+        if nobody or known is not None or email.lower() in self.gone or not self.open:
             raise SlackError("users_not_found")
         return self.add_user(email)
 
@@ -242,7 +245,9 @@ class Workspace:
     def may_see(self, found: str) -> bool:
         """Whether there is anybody of that id, as far as this workspace is to know."""
         known = any(user["id"] == found and not user["deleted"] for user in self.users.values())
-        return known or (self.open and _ID.fullmatch(found) is not None and found[0] in "UW")
+        if known or found in self.gone or any(user["id"] == found for user in self.users.values()):
+            return known
+        return self.open and _ID.fullmatch(found) is not None and found[0] in "UW"
 
     def person(self, asked: str) -> dict[str, Any]:
         """The person of that id or address, who comes to be on the first use as everything here.
@@ -256,8 +261,10 @@ class Workspace:
             return self.user(asked)
         return self.add_user(f"{asked.lower()}@example.com", found=asked, name=asked)
 
-    def add_user(self, email: str, *, found: str | None = None, name: str | None = None) -> dict[str, Any]:
-        """A person with an address; the name is made from it where none is given."""
+    def add_user(
+        self, email: str, *, found: str | None = None, name: str | None = None, deleted: bool = False
+    ) -> dict[str, Any]:
+        """A person with an address; the name is made from it where none is given. deleted: has left."""
         handle = email.partition("@")[0].lower()
         shown = name or handle.replace(".", " ").title()
         user = {
@@ -265,12 +272,33 @@ class Workspace:
             "team_id": TEAM,
             "name": handle,
             "real_name": shown,
-            "deleted": False,
+            "deleted": deleted,
             "is_bot": False,
             "profile": {"email": email, "real_name": shown, "display_name": shown},
         }
         self.users[email.lower()] = user
+        self.gone -= {email.lower(), user["id"]}
         return user
+
+    def remove_user(self, email: str) -> None:
+        """Take a person away, for whoever asks by address or id."""
+        user = self.users.pop(email.lower(), None)
+        self.gone |= {email.lower()} | ({str(user["id"])} if user is not None else set())
+
+    def add_group(self, group: dict[str, Any]) -> None:
+        """A group of people, in place of one of that id."""
+        self.remove_group(str(group["id"]))
+        self.usergroups.append(group)
+
+    def remove_group(self, found: str) -> None:
+        """Take a group away."""
+        self.usergroups = [group for group in self.usergroups if group["id"] != found]
+
+    def remove_channel(self, asked: str) -> None:
+        """Take a channel away with all that was said in it."""
+        channel = self.find(asked)
+        if channel is not None:
+            del self.channels[channel.id]
 
     def name_of(self, found: str) -> str:
         """How people see a user or group id: its name, or the id where nobody told."""
@@ -292,6 +320,11 @@ class Workspace:
         self._last_ts = max(int(now * 1_000_000), self._last_ts + 1)
         seconds, micros = divmod(self._last_ts, 1_000_000)
         return f"{seconds}.{micros:06d}"
+
+    def _may_come_to_be(self, asked: str, *, by_id: bool) -> bool:
+        if by_id and asked[0] in "UW":
+            return self.may_see(asked)
+        return self.open and (by_id or _NAME.fullmatch(asked.removeprefix("#")) is not None)
 
     def _create(self, asked: str, *, by_id: bool) -> Channel:
         if not by_id:

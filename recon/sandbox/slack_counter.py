@@ -10,7 +10,7 @@ from recon.sandbox.asked import Asked, arguments
 from recon.sandbox.faults import Fault, Kind, Subject
 from recon.sandbox.interactive_methods import APP_METHODS, APP_SCOPES
 from recon.sandbox.slack import SlackError, Workspace
-from recon.sandbox.slack_methods import METHODS, NEEDED
+from recon.sandbox.slack_methods import METHODS, NEEDED, page_of
 from recon.sandbox.wire import Answer, Call
 from recon.sandbox.world import Seen, World
 
@@ -23,7 +23,8 @@ class SlackCounter:
         asked = str(arguments(call).get("channel", ""))
         channel = world.slack.find(asked)
         names = {asked.removeprefix("#")} | ({channel.id, channel.name} if channel is not None else set())
-        return Subject(call.method, call.path, channels=frozenset(names))
+        page = page_of(arguments(call))
+        return Subject(call.method, call.path, channels=frozenset(names), page=page)
 
     def seen(self, world: World, call: Call, fault: Fault | None) -> Seen:
         """The request as the log shows it; its token is left out."""
@@ -51,7 +52,8 @@ class SlackCounter:
             _check_token(call, sent, for_app=name in APP_METHODS)
             _check_scope(world.slack, name)
             method = (METHODS | interactive_methods.METHODS).get(name, _unknown)
-            content = method(Asked(world, sent, world.now()))
+            hidden_s = fault.after_s if fault is not None and fault.kind is Kind.INVISIBLE else 0.0
+            content = method(Asked(world, sent, world.now(), hidden_s))
         except SlackError as met:
             return refusal(met, world.slack.scopes), nothing
         if fault is not None and fault.kind is Kind.FATAL_AFTER:

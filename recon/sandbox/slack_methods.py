@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from recon.sandbox import asked as asking
@@ -51,7 +51,7 @@ def _history(asked: Asked) -> dict[str, Any]:
 def _replies(asked: Asked) -> dict[str, Any]:
     channel = asked.workspace.channel(asking.channel(asked))
     root = channel.messages.get(asked.text("ts"))
-    if root is None:
+    if root is None or (asked.hidden_s and float(root.ts) > asked.now - asked.hidden_s):
         raise SlackError("thread_not_found")
     if root.thread_ts is not None:
         root = channel.messages[root.thread_ts]
@@ -63,7 +63,12 @@ def _lookup_by_email(asked: Asked) -> dict[str, Any]:
 
 
 def _usergroups(asked: Asked) -> dict[str, Any]:
-    return {"usergroups": asked.workspace.usergroups}
+    found = asked.workspace.usergroups
+    if not asked.flag("include_disabled"):
+        found = [group for group in found if not group.get("date_delete")]
+    if not asked.flag("include_users"):
+        found = [{k: v for k, v in group.items() if k != "users"} for group in found]
+    return {"usergroups": found}
 
 
 def _conversations(asked: Asked) -> dict[str, Any]:
@@ -120,6 +125,8 @@ NEEDED: dict[str, tuple[str, ...]] = {
 
 def _within(asked: Asked, message: Message) -> bool:
     ts = _micros(message.ts)
+    if asked.hidden_s and ts > (asked.now - asked.hidden_s) * 1_000_000:
+        return False
     oldest, latest = asked.text("oldest"), asked.text("latest")
     inclusive = asked.flag("inclusive")
     if oldest and (ts < _micros(oldest) or (ts == _micros(oldest) and not inclusive)):
@@ -133,6 +140,15 @@ def _micros(ts: str) -> int:
         return int(seconds) * 1_000_000 + int(fraction[:6].ljust(6, "0"))
     except ValueError:
         raise SlackError("invalid_ts_oldest") from None
+
+
+def page_of(arguments: Mapping[str, Any]) -> int:
+    """Which page a call asks for, the first being 1."""
+    cursor, limit = str(arguments.get("cursor", "")), str(arguments.get("limit") or _PAGE_DEFAULT)
+    start = cursor.removeprefix("next:")
+    if not start.isdigit() or not limit.isdigit() or int(limit) < 1:
+        return 1
+    return int(start) // int(limit) + 1
 
 
 def _page(asked: Asked, found: list[Message]) -> dict[str, Any]:

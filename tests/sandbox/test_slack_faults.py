@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from http.client import RemoteDisconnected
+
 import pytest
 import requests
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web import SlackResponse
 
 from tests.sandbox.clients import slack
 from tests.sandboxes import SLACK_TOKEN, Street
@@ -89,3 +92,52 @@ def test_a_fault_on_a_method_is_met_by_either_verb(sandbox: Street) -> None:
     ]
 
     assert statuses == [500, 500]
+
+
+def test_a_look_up_can_break_off_on_a_later_page(sandbox: Street) -> None:
+    sandbox.control("slack", rate_limit=False)
+    client = slack(sandbox)
+    for n in range(5):
+        client.chat_postMessage(channel="C0OPS", text=str(n))
+    sandbox.fault("GET /api/conversations.history", "drop_page", page=3)
+
+    pages = [client.conversations_history(channel="C0OPS", limit=2)]
+    pages.append(client.conversations_history(channel="C0OPS", limit=2, cursor=cursor(pages[-1])))
+    with pytest.raises(RemoteDisconnected):
+        client.conversations_history(channel="C0OPS", limit=2, cursor=cursor(pages[-1]))
+    again = client.conversations_history(channel="C0OPS", limit=2, cursor=cursor(pages[-1]))
+
+    assert [m["text"] for page in (*pages, again) for m in page["messages"]] == ["4", "3", "2", "1", "0"]
+
+
+def cursor(page: SlackResponse) -> str:
+    return str(page["response_metadata"]["next_cursor"])
+
+
+@pytest.mark.parametrize(
+    "after_s,roots,replies", [(10, ["old"], ["old", "early"]), (100, ["old"], ["old"]), (3000, [], None)]
+)
+def test_what_is_young_can_be_in_no_history_yet(
+    sandbox: Street, after_s: float, roots: list[str], replies: list[str] | None
+) -> None:
+    sandbox.control("slack", rate_limit=False)
+    client = slack(sandbox)
+    root = str(client.chat_postMessage(channel="C0OPS", text="old")["ts"])
+    sandbox.advance(1000)
+    client.chat_postMessage(channel="C0OPS", text="early", thread_ts=root)
+    sandbox.advance(50)
+    client.chat_postMessage(channel="C0OPS", text="late", thread_ts=root)
+    client.chat_postMessage(channel="C0OPS", text="new")
+    for method in ("history", "replies"):
+        sandbox.fault(f"POST /api/conversations.{method}", "invisible", after_s=after_s)
+
+    history = client.conversations_history(channel="C0OPS")["messages"]
+    try:
+        thread = [m["text"] for m in client.conversations_replies(channel="C0OPS", ts=root)["messages"]]
+    except SlackApiError:
+        thread = None
+    later = client.conversations_history(channel="C0OPS")["messages"]
+
+    assert [m["text"] for m in history] == roots
+    assert thread == replies
+    assert [m["text"] for m in later] == ["new", "old"]
