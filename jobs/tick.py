@@ -1,17 +1,20 @@
-"""The tick, once a minute: is the hour still alive, and is everything told.
+"""The tick, once a minute: is the hour still alive, what does time make worth saying, is everything told.
 
 Exit 0 done, 2 configuration, 3 a service is away, 4 notices given up, or Slack is away.
 """
 
 import sys
+from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from jobs import vitals
 from jobs.hourly import deliver
 from jobs.shift import log, takes_nothing, work
-from recon import watch
+from recon import reminding, watch
 from recon.cli import exits
 from recon.doors.store.engines import Database
+from recon.model.errors import ReconError
 from recon.model.settings import Settings
 
 DELIVERY_BUDGET = timedelta(seconds=20)  # A reply behind its root; for the rest the next tick comes soon.
@@ -19,17 +22,49 @@ DELIVERY_BUDGET = timedelta(seconds=20)  # A reply behind its root; for the rest
 
 def main() -> int:
     """Tick once, and return the exit code."""
-    return work("tick", tick, failed=lambda settings, _: vitals.write(settings, now=datetime.now(UTC)))
+    return work("tick", tick, failed=lambda settings, _: vitals.write(settings, now=_now()))
 
 
 def tick(database: Database, settings: Settings) -> int:
-    """Watch, then deliver, so that an alarm goes out at once; return the exit code."""
-    found = watch.check(database, settings, clock=lambda: datetime.now(UTC))
+    """Watch, remind, then deliver, so that what they say goes out at once; return the exit code.
+
+    What stops the first two is told by the exit code, and never keeps back what waits to be delivered.
+    """
+    codes = [_part(part, database, settings) for part in (_watch, _remind)]
+    report = deliver(database, settings, budget=DELIVERY_BUDGET)
+    vitals.write(settings, now=_now())  # Between two hours too: alerts look at the notices.
+    undelivered = exits.UNDELIVERED if report.given_up or report.away else exits.OK
+    return next((code for code in (*codes, undelivered) if code != exits.OK), exits.OK)
+
+
+def _part(part: Callable[[Database, Settings], None], database: Database, settings: Settings) -> int:
+    """Do one part before the delivery, and return its exit code; what went wrong is in the log."""
+    try:
+        part(database, settings)
+    except ReconError as error:  # The database is away, or owners.toml is not as it should be.
+        code = exits.of(error)
+        log.error("failed", part=part.__name__.strip("_"), reason=str(error), exit_code=code)
+        return code
+    except Exception:  # noqa: BLE001 - a bug, shown whole in the log; messages go out all the same
+        log.exception("bug", part=part.__name__.strip("_"), exit_code=exits.BUG)
+        return exits.BUG
+    return exits.OK
+
+
+def _watch(database: Database, settings: Settings) -> None:
+    found = watch.check(database, settings, clock=_now)
     if found.stale and found.age is not None:
         log.error("stale", age_seconds=int(found.age.total_seconds()))
-    report = deliver(database, settings, budget=DELIVERY_BUDGET)
-    vitals.write(settings, now=datetime.now(UTC))  # Between two hours too: alerts look at the notices.
-    return exits.UNDELIVERED if report.given_up or report.away else exits.OK
+
+
+def _remind(database: Database, settings: Settings) -> None:
+    found = reminding.remind(database, settings, clock=_now)
+    if found.total:
+        log.info("reminded", **asdict(found))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 if __name__ == "__main__":

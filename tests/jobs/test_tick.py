@@ -1,0 +1,93 @@
+"""The tick's order, and that what stops one part keeps nothing back that another has to say."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs import tick
+from recon import reminding, watch
+from recon.doors.store import outbox, runs
+from recon.doors.store.engines import Database
+from recon.model.errors import ConfigurationError, DatabaseUnavailable
+from tests.doors.store.books import a_notice
+from tests.jobs.conftest import Log
+from tests.rules.test_staleness import RUN
+from tests.sandboxes import Street
+
+
+@pytest.fixture
+def waiting(street: Street, database: Database) -> None:
+    """Let a message wait, and no run be young enough."""
+    hours_ago = datetime.now(UTC) - timedelta(hours=3)
+    with database.write() as connection:
+        runs.put(connection, replace(RUN, started_at=hours_ago, finished_at=hours_ago))
+        outbox.add(connection, [a_notice(case_ids=(), target="#payments")], [])
+
+
+def fails_with(error: Exception) -> object:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+def heard(street: Street) -> list[str]:
+    return sorted(message["text"].partition(" ")[0] for message in street.messages())
+
+
+@pytest.mark.usefixtures("waiting")
+def test_what_is_found_out_goes_out_at_once(street: Street) -> None:
+    assert tick.main() == 0
+
+    assert heard(street) == ["One", "Stale:"]
+
+
+@pytest.mark.usefixtures("waiting")
+@pytest.mark.parametrize(
+    "error, code",
+    [
+        (DatabaseUnavailable("It is away."), 3),
+        (ConfigurationError("owners.toml: line 3."), 2),
+        (ZeroDivisionError("a bug"), 70),
+    ],
+)
+def test_reminders_that_fail_keep_nothing_back(
+    street: Street, error: Exception, code: int, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reminding, "remind", fails_with(error))
+
+    assert tick.main() == code
+
+    assert heard(street) == ["One", "Stale:"]
+    assert [line["part"] for line in log() if line["event"] in {"failed", "bug"}] == ["remind"]
+
+
+@pytest.mark.usefixtures("waiting")
+def test_a_watch_that_fails_keeps_back_neither_reminders_nor_messages(
+    street: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reminded: list[object] = []
+
+    def remind(*_: object, **__: object) -> reminding.Reminded:
+        reminded.append("once")
+        return reminding.Reminded()
+
+    monkeypatch.setattr(watch, "check", fails_with(DatabaseUnavailable("It is away.")))
+    monkeypatch.setattr(reminding, "remind", remind)
+
+    assert tick.main() == 3
+
+    assert (heard(street), reminded) == (["One"], ["once"])
+
+
+@pytest.mark.usefixtures("waiting")
+def test_what_stops_the_process_is_no_failure_of_a_part(
+    street: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "check", fails_with(SystemExit(143)))  # type: ignore[arg-type]
+
+    with pytest.raises(SystemExit):
+        tick.main()
+
+    assert heard(street) == []
