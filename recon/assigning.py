@@ -83,7 +83,8 @@ class Explanation:
 
     owner: as the rules say now; who has it is in the case. pinned_by: who gave it to somebody by hand, None
     where rules did. decided: nobody is to answer it now. profile: of whom it waits for. awake_at: when a
-    message goes at the earliest; None where none does. told_at: when its owner was told; None before that.
+    message goes at the earliest; None where none does. resting: it waits for quiet hours to end. told_at:
+    when its owner was told; None before that.
     """
 
     case: Case
@@ -96,6 +97,7 @@ class Explanation:
     decided: bool
     profile: Profile | None
     awake_at: datetime | None
+    resting: bool
     told_at: datetime | None
 
 
@@ -198,6 +200,7 @@ def explain(database: Database, settings: Settings, named: str, *, now: datetime
         decided=decided,
         profile=profile,
         awake_at=awake_at,
+        resting=awake_at is not None and awake_at > now,
         told_at=reminders.told_at(database, case.id) if case.state is CaseState.OPEN else None,
     )
 

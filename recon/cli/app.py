@@ -20,6 +20,7 @@ from recon.cli import (
     diff,
     doctor,
     operators,
+    owners,
     run,
     sandbox,
     slack,
@@ -68,6 +69,7 @@ app.command("deliver")(deliver.deliver)
 app.command("status")(status.status)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
+app.add_typer(owners.app)
 app.add_typer(operators.app)
 app.add_typer(slack.app)
 
