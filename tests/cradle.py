@@ -71,12 +71,15 @@ from sqlalchemy import Engine, event, update  # noqa: E402  # as above
 
 from jobs import hourly  # noqa: E402  # as above
 from jobs.shift import work  # noqa: E402  # as above
-from recon.doors.store import cases, closure, leases, reading  # noqa: E402  # as above
+from recon import delivery  # noqa: E402  # as above
+from recon.doors.slack.posts import Slack  # noqa: E402  # as above
+from recon.doors.store import cases, closure, leases, outbox, reading  # noqa: E402  # as above
 from recon.doors.store.engines import Database  # noqa: E402  # as above
 from recon.model import tables  # noqa: E402  # as above
 from recon.model.records.runs import Lease  # noqa: E402  # as above
 
-_DELIVERY_BUDGET = timedelta(minutes=30)  # Of the child's own time: nobody waits for it.
+# Jobs that only deliver, and how long of the child's own time: nobody waits for it. A turn never waits long.
+DELIVERIES = {"deliver": timedelta(minutes=30), "turn": timedelta(0)}
 
 
 def main() -> None:
@@ -120,22 +123,43 @@ def _live(order: dict[str, Any], telling: int) -> None:
     reading.read = seen.reading(reading.read)
     hourly._now = CLOCK.now  # noqa: SLF001  # the job's own clock
     SABOTAGE[order["sabotage"]]()
+    _die_at_slack(order)
     if order["wait"]:
         CLOCK.patience_seconds = order["wait"]
     started = time.monotonic()
-    code = _deliver() if order["job"] == "deliver" else hourly.main(timedelta(seconds=order["wait"]))
+    budget = DELIVERIES.get(order["job"])
+    code = _deliver(budget) if budget is not None else hourly.main(timedelta(seconds=order["wait"]))
     numbers = {"statements": seen.statements, "writes": seen.writes, "read_at": seen.read_at}
     os.write(telling, json.dumps(numbers | {"seconds": time.monotonic() - started}).encode())
     os._exit(code)
 
 
-def _deliver() -> int:
+def _deliver(budget: timedelta) -> int:
     """Deliver what a run left, as the tick does."""
 
     def task(database: Database, settings: Any) -> int:  # noqa: ANN401  # what work gives
-        return int(not hourly.deliver(database, settings, budget=_DELIVERY_BUDGET).complete)
+        return int(not hourly.deliver(database, settings, budget=budget).complete)
 
     return work("deliver", task)
+
+
+def _die_at_slack(order: dict[str, Any]) -> None:
+    """Let a child die before or after one of its calls to Slack."""
+    when, _, name = order["dies"].partition(" ")
+    if not name:
+        return
+    ask, calls = getattr(Slack, name), count(1)
+
+    def asking(*told: Any, **more: Any) -> Any:  # noqa: ANN401  # as the real one
+        dies = next(calls) == order["dies_at"]
+        if dies and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = ask(*told, **more)
+        if dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+    setattr(Slack, name, asking)
 
 
 class _Seen:
@@ -219,11 +243,23 @@ def _watermark_before_pages() -> None:
     leases.take = taking
 
 
+def _no_look_up() -> None:
+    """Send what is unknown again at once, as if an error were a failure."""
+    delivery._Sender._look = delivery._Sender._send  # type: ignore[assignment,method-assign]  # noqa: SLF001
+
+
+def _no_aim() -> None:
+    """Do not write down where a message goes before it is sent."""
+    outbox.aim = lambda *_, **__: True
+
+
 SABOTAGE: dict[str, Callable[[], None]] = {
     "": lambda: None,
     "mark_at_save": _mark_at_save,
     "mark_before_save": _mark_before_save,
     "watermark_before_pages": _watermark_before_pages,
+    "no_look_up": _no_look_up,
+    "no_aim": _no_aim,
 }
 
 

@@ -23,7 +23,8 @@ class Fate:
     kill_at: the statement before which it is killed; kill_after: seconds after which it is. stop_at: the
     write before which it stops; stop_when_read: it stops having read what it judges. jump_at: the statement
     at which its clock jumps by jump_seconds. sabotage: the safeguard it does without. 0 and "" are none.
-    wait: seconds that it waits for another run, by everybody's clock.
+    wait: seconds that it waits for another run, by everybody's clock. dies: "before" or "after" and what is
+    asked of Slack then, as "after post"; dies_at: which of those calls it is.
     """
 
     kill_at: int = 0
@@ -35,6 +36,8 @@ class Fate:
     sabotage: str = ""
     job: str = "hourly"
     wait: int = 0
+    dies: str = ""
+    dies_at: int = 1
 
 
 @dataclass(frozen=True, slots=True)
