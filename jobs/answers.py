@@ -113,11 +113,10 @@ class Answers:
             return self._move(heard)
         except NotPermitted as refused:
             return Answer(Outcome.NOT_PERMITTED, self._not_done(heard, str(refused)))
-        except Reload:  # Somebody was faster, between the message and the click, or just now.
-            return self._stale(heard)
         except Wait as away:
             # It may have broken off while it committed; the same click once more is the same move.
-            return Answer(Outcome.AWAY, self._not_done(heard, f"{away} Click again in a minute."))
+            text = f"{away} Click again in a minute: one click is never done twice."
+            return Answer(Outcome.AWAY, self._not_done(heard, text, known="Perhaps nothing was done."))
         except ReconError as refused:  # The case does not allow it, or it is not there.
             return Answer(Outcome.NOT_POSSIBLE, self._not_done(heard, str(refused)))
 
@@ -138,12 +137,15 @@ class Answers:
             return Answer(Outcome.ALREADY, text)
         if isinstance(heard, Pressed) and heard.button.verb in _DIALOGS:
             return self._ask(heard, view, operator)
-        click = Click(
-            version=heard.button.version,
-            reason=heard.reason if isinstance(heard, Sent) else _REASONS[heard.button.verb],
-            operator=operator,
-            action_id=done,
-        )
+        reason = heard.reason if isinstance(heard, Sent) else _REASONS[heard.button.verb]
+        click = Click(version=heard.button.version, reason=reason, operator=operator, action_id=done)
+        try:
+            return self._made(heard, view, click)
+        except Reload:  # Somebody was faster, between the message and the click, or just now.
+            return self._stale(heard, self._desk.case(view.case.id, operator=operator) or view, operator)
+
+    def _made(self, heard: Heard, view: CaseView, click: Click) -> Answer:
+        """Make the move of a click."""
         if isinstance(heard, Sent):
             return self._settle(heard, view, click)
         if heard.button.verb is Verb.TAKE:
@@ -160,7 +162,7 @@ class Answers:
         assert sent.code is not None, "a dialog that is no snooze asks for a code"
         if sent.code not in dialogs.fitting(view.case.mismatch.kind):  # Its kind has changed since.
             text = f"{wording.RESOLUTIONS[sent.code]}: that does not fit {dialogs.about(view.case)}."
-            return Answer(Outcome.NOT_POSSIBLE, self._not_done(sent, text, cleaned=False))
+            return Answer(Outcome.NOT_POSSIBLE, self._not_done(sent, text, raw=False))
         self._desk.resolve(view.case.id, code=sent.code, **click)
         how = f"resolved as {wording.plain(sent.code)}"
         return self._done(view, f"{how}. A run that finds other evidence, or still finds it, opens it again")
@@ -169,7 +171,7 @@ class Answers:
         """Open the dialog of a verb, if the case and the operator would let it be sent."""
         case, action = view.case, _DIALOGS[pressed.button.verb]
         if case.version != pressed.button.version:
-            return self._stale(pressed, view)
+            return self._stale(pressed, view, operator)
         if action not in view.moves:
             if operator.role not in ACTING:
                 text = f"{operator.name} has the role {operator.role}"
@@ -201,32 +203,27 @@ class Answers:
             f"recon operators add NAME --slack {place.slack_id}"
         )
 
-    def _stale(self, heard: Heard, view: CaseView | None = None) -> Answer:
+    def _stale(self, heard: Heard, seen: CaseView, operator: Operator) -> Answer:
         """Return who moved the case, when, and where it stands now."""
-        seen = view or self._seen(heard)
-        if seen is None:
-            return Answer(Outcome.STALE, self._not_done(heard, "The case has moved since this message."))
         latest = seen.entries[-1]
-        who = "A run" if latest.actor == JOB else clean(latest.actor)
+        own = latest.actor == operator.name
+        who = "You" if own else "A run" if latest.actor == JOB else clean(latest.actor)
         text = f"{who} {DEEDS[latest.action]} this case at {minute(latest.at)}, after the message that you "
         text += f"clicked on was written. {dialogs.about(seen.case)}. {self._standing(seen)}"
-        return Answer(Outcome.STALE, self._not_done(heard, text, cleaned=False))
-
-    def _seen(self, heard: Heard) -> CaseView | None:
-        """Return the case as it is now; None where it cannot be read."""
-        try:
-            return self._desk.case(heard.button.case_id, operator=self._operator(heard.place))
-        except ReconError:  # It went away in the very moment; what was said of it before stands.
-            return None
+        text += " The message follows within a minute: click again then." if own else ""
+        return Answer(Outcome.STALE, self._not_done(heard, text, raw=False))
 
     def _done(self, view: CaseView, what: str) -> Answer:
         return Answer(Outcome.DONE, f"Done: {dialogs.about(view.case)}: {what}.")
 
-    def _not_done(self, heard: Heard, why: str, *, cleaned: bool = True) -> str:
-        """Return that nothing was done, why, where to go on, and the reason that somebody typed in vain."""
+    def _not_done(self, heard: Heard, why: str, *, raw: bool = True, known: str = "Nothing was done.") -> str:
+        """Return what is known, why, where to go on, and the reason that somebody typed in vain.
+
+        raw: whether why holds what a stranger wrote as they wrote it.
+        """
         typed = f"\nYou wrote: {clean(heard.reason, limit=1_000)}" if isinstance(heard, Sent) else ""
-        told = clean(why, limit=1_000) if cleaned else why
-        return f"Nothing was done. {told}\n{self._link(heard)}{typed}"
+        told = clean(why, limit=1_000) if raw else why
+        return f"{known} {told}\n{self._link(heard)}{typed}"
 
     def _standing(self, view: CaseView) -> str:
         return dialogs.standing(view.case, now=self._desk.now())

@@ -165,6 +165,15 @@ def test_a_click_on_what_has_moved_does_nothing_and_says_who_was_first_when_and_
         assert part in answer.text
 
 
+def test_who_has_just_moved_the_case_is_told_to_wait_for_the_message(answers: Answers, case: Case) -> None:
+    answers(click(Verb.ACKNOWLEDGE, case))
+    answer = answers(click(Verb.TAKE, case))
+
+    assert answer.outcome is Outcome.STALE
+    assert "Nothing was done. You acknowledged this case at " in answer.text
+    assert "The message follows within a minute: click again then." in answer.text
+
+
 @pytest.mark.parametrize("verb", [Verb.RESOLVE, Verb.SNOOZE])
 def test_no_dialog_is_opened_about_what_has_moved(
     verb: Verb, answers: Answers, mouth: Mouth, case: Case
@@ -296,7 +305,8 @@ def test_a_database_that_is_away_is_said_and_the_same_click_may_come_again(
     found = [away(Away.error)(heard), answers(heard)]
 
     assert [each.outcome for each in found] == [Outcome.AWAY, Outcome.DONE]
-    assert "the disk is full. Click again in a minute." in found[0].text
+    assert found[0].text.startswith("Perhaps nothing was done. Expected SQLite to answer")
+    assert "the disk is full. Click again in a minute: one click is never done twice." in found[0].text
 
 
 def test_a_bug_is_logged_whole_and_whoever_clicked_is_told_nothing_of_it(
