@@ -206,11 +206,11 @@ class Answers:
     def _stale(self, heard: Heard, seen: CaseView, operator: Operator) -> Answer:
         """Return who moved the case, when, and where it stands now."""
         latest = seen.entries[-1]
-        own = latest.actor == operator.name
-        who = "You" if own else "A run" if latest.actor == JOB else clean(latest.actor)
+        others = "A run" if latest.actor == JOB else clean(latest.actor)
+        who = "You" if latest.actor == operator.name else others
         text = f"{who} {DEEDS[latest.action]} this case at {minute(latest.at)}, after the message that you "
         text += f"clicked on was written. {dialogs.about(seen.case)}. {self._standing(seen)}"
-        text += " The message follows within a minute: click again then." if own else ""
+        text += " The thread's first message shows that within a minute: go on there, or in the dashboard."
         return Answer(Outcome.STALE, self._not_done(heard, text, raw=False))
 
     def _done(self, view: CaseView, what: str) -> Answer:

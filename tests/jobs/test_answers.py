@@ -165,13 +165,13 @@ def test_a_click_on_what_has_moved_does_nothing_and_says_who_was_first_when_and_
         assert part in answer.text
 
 
-def test_who_has_just_moved_the_case_is_told_to_wait_for_the_message(answers: Answers, case: Case) -> None:
+def test_who_has_just_moved_the_case_is_told_where_to_go_on(answers: Answers, case: Case) -> None:
     answers(click(Verb.ACKNOWLEDGE, case))
     answer = answers(click(Verb.TAKE, case))
 
     assert answer.outcome is Outcome.STALE
     assert "Nothing was done. You acknowledged this case at " in answer.text
-    assert "The message follows within a minute: click again then." in answer.text
+    assert "The thread's first message shows that within a minute: go on there" in answer.text
 
 
 @pytest.mark.parametrize("verb", [Verb.RESOLVE, Verb.SNOOZE])
