@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
@@ -55,7 +56,8 @@ def values(form: Mapping[str, str], view: View) -> dict[str, dict[str, str]]:
 
 def _part(part: dict[str, Any], view: View, viewing: Viewing) -> str:
     if part["type"] != "input":
-        return block(part, viewing, view.id)
+        # Slack lets people click here too; no dialog of ours asks them to, and a form holds no other form.
+        return block(part, replace(viewing, still=True), view.id)
     element = part["element"]
     field = name(part["block_id"], element["action_id"])
     optional = ' <span class="optional">(optional)</span>' if part.get("optional") else ""

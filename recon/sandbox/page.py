@@ -72,9 +72,10 @@ def _person(world: World, asked: str | None) -> dict[str, Any] | None:
     """Who looks: whoever was asked for, else the first by name, else nobody."""
     if asked:
         try:
-            return world.slack.person(asked.strip())
+            found = world.slack.person(asked.strip())
         except SlackError:
             return None
+        return None if found["deleted"] else found
     people = world.slack.people()
     return people[0] if people and asked is None else None
 

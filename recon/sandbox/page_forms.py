@@ -53,7 +53,12 @@ async def _do(world: World, form: dict[str, str]) -> str:
     if refused:
         return refused
     try:
-        envelope = _click(world, form) if view is None else _decide(world, view, form)
+        if view is not None:
+            envelope = _decide(world, view, form)
+        elif form.get("act") == "click":
+            envelope = _click(world, form)
+        else:
+            return "wrong"
     except ValueError as refusal:
         if view is None:
             return "wrong"
