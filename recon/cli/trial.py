@@ -6,7 +6,7 @@ Never judges a case, and never sends what is not marked as a test by itself: it 
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
@@ -35,6 +35,7 @@ _URGENCY = 3  # As a critical case: nobody waits for a test behind a digest.
 _AT_ONCE = 10  # Notices that are tried before looking whether ours was among them.
 _LOOKS = 3  # Messages can show late, by seconds.
 _PAUSE_SECONDS = 1.0
+Sleep = Callable[[float], None]
 _TARGET = re.compile(r"#\S+|[UWCGDS][A-Z0-9]{5,}|\S+@\S+")
 
 
@@ -90,7 +91,7 @@ def told_of(owner: Profile, settings: Settings, *, now: datetime) -> Iterator[Re
 def composed(owner: Profile, settings: Settings, *, now: datetime) -> Message:
     """Return the message."""
     title = "Test of recon: nothing to do"
-    told = f"Messages about refunds for {blocks.clean(owner.name)} arrive here. Sent by `recon slack test`."
+    told = f"Whether messages about refunds reach {_named(owner)} was to be seen, by `recon slack test`."
     link = blocks.escaped(settings.dashboard.url)
     mention = f"<!subteam^{blocks.clean(owner.group)}> " if owner.group else ""
     laid_out = (
@@ -99,6 +100,11 @@ def composed(owner: Profile, settings: Settings, *, now: datetime) -> Message:
         blocks.context(f"{minute(now)} · <{link}|Open the dashboard>"),
     )
     return Message(f"{title}. {told.replace('`', '')} {minute(now)}. {link}", laid_out)
+
+
+def _named(owner: Profile) -> str:
+    target = blocks.clean(owner.target)
+    return target if owner.name == owner.target else f"{blocks.clean(owner.name)} at {target}"
 
 
 @contextmanager
@@ -120,7 +126,9 @@ def opened(settings: Settings) -> Iterator[Patient]:
 class Trial:
     """One message on its way. arrived: it is where the owner reads."""
 
-    def __init__(self, patient: Patient, owner: Profile, *, budget_seconds: int) -> None:
+    def __init__(
+        self, patient: Patient, owner: Profile, *, budget_seconds: int, sleep: Sleep = time.sleep
+    ) -> None:
         """Send nothing yet."""
         assert patient.settings is not None
         assert patient.database is not None
@@ -128,7 +136,7 @@ class Trial:
         self._patient, self._owner = patient, owner
         self._settings, self._database = patient.settings, patient.database
         self._budget = timedelta(seconds=budget_seconds)
-        self._slack = Slack(self._settings.slack)
+        self._slack, self._sleep = Slack(self._settings.slack), sleep
 
     def remarks(self) -> Iterator[Remark]:
         """Yield what is seen, step by step, and send on the way.
@@ -138,15 +146,19 @@ class Trial:
         """
         yield from told_of(self._owner, self._settings, now=self._patient.clock())
         workspace = reach.opened(self._patient)
-        bot = workspace.bot() if workspace is not None else Unreadable("the token is no bot's (xoxb-)")
-        if workspace is None or isinstance(bot, Unreadable):
-            assert isinstance(bot, Unreadable), "said just above"
+        if workspace is None:
+            what = reach.wrong(self._settings.slack)
+            yield SLACK.failure(f"Nothing was sent: SLACK_BOT_TOKEN holds {what}.", reach.COPY_ANEW)
+            return
+        bot = workspace.bot()
+        if isinstance(bot, Unreadable):
             yield SLACK.failure(f"Nothing was sent: {bot.reason}.", reach.remedy(bot))
             return
-        places = reach.sorted_out([(self._owner.target, self._owner.name)], [])
-        groups = {self._owner.group: self._owner.name} if self._owner.group else {}
-        yield from reach.reached(workspace, bot, places.places)
-        yield from reach.mentioned(workspace, groups)
+        owner = self._owner
+        who = "as asked for" if owner.name == owner.target else f"owner {owner.name!r}"
+        targets = reach.sorted_out([(owner.target, who)], [(owner.group, who)])
+        yield from reach.reached(workspace, bot, targets.places)
+        yield from reach.mentioned(workspace, targets.groups)
         notice = self._sent()
         yield from self._landed(workspace, notice)
         if notice.state is NoticeState.SENT:
@@ -174,14 +186,19 @@ class Trial:
             outbox.add(connection, [notice], [])
         while True:
             report = delivery.deliver(
-                self._database, self._slack, self._settings, clock=self._patient.clock, limit=_AT_ONCE
+                self._database,
+                self._slack,
+                self._settings,
+                clock=self._patient.clock,
+                limit=_AT_ONCE,
+                sleep=self._sleep,
             )
             found = outbox.named(self._database, notice.dedupe_key)
             assert found is not None, "it was added just above"
             late = self._patient.clock() - now >= self._budget
             if found.state not in outbox.ON_THE_WAY or report.away or late:
                 return found
-            time.sleep(_PAUSE_SECONDS)
+            self._sleep(_PAUSE_SECONDS)
 
     def _landed(self, workspace: Workspace, notice: Notice) -> Iterator[Remark]:
         """Yield whether it was sent, and whether to where the owner reads."""
@@ -207,7 +224,7 @@ class Trial:
         finding: Finding = Absent()
         for look in range(_LOOKS):
             if look:
-                time.sleep(_PAUSE_SECONDS)
+                self._sleep(_PAUSE_SECONDS)
             finding = self._slack.find(
                 notice.delivery_id,
                 channel=notice.channel or "",

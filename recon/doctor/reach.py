@@ -23,6 +23,8 @@ _WRONG_TOKENS = {
     "xoxe.xoxp-": "a person's token, and one that ends by itself",
 }
 
+COPY_ANEW = "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions of the Slack app."
+
 
 @dataclass(frozen=True, slots=True)
 class Targets:

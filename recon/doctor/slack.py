@@ -44,10 +44,7 @@ def _token(patient: Patient) -> Iterator[Remark]:
         return
     wrong = reach.wrong(slack)
     if wrong is not None:
-        yield SLACK.failure(
-            f"SLACK_BOT_TOKEN holds {wrong}.",
-            "Copy the Bot User OAuth Token (xoxb-) from OAuth & Permissions of the Slack app.",
-        )
+        yield SLACK.failure(f"SLACK_BOT_TOKEN holds {wrong}.", reach.COPY_ANEW)
     elif slack.bot_token.reveal().startswith(_ROTATES):
         yield SLACK.failure(
             "The bot's token is a rotating one: it ends twelve hours after it was made.",
