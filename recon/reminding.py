@@ -143,7 +143,7 @@ def _digest(database: Database, morning: Morning, manner: Manner) -> int:
     )
     said = rules.digest(morning, standing, manner)
     with database.write() as connection:
-        if not door.note(connection, said.notes, at=manner.now):
+        if not door.note_first(connection, rules.note_of(morning), at=manner.now):
             return 0  # Another tick was faster.
         outbox.add(connection, said.notices, [])
     return len(said.notices)

@@ -218,7 +218,8 @@ def test_a_snooze_that_runs_out_is_said_and_then_the_chain_begins_anew(database:
 
 def test_a_snooze_that_new_evidence_ends_begins_the_chain_with_that_news(database: Database) -> None:
     case = lead_case()
-    open_cases(database, case)
+    open_cases(database, case, lead_case(2, owner=OPERATORS))
+    move(database, lead_case(2, owner=OPERATORS), Action.CHANGED, 5 * MINUTE)
     case = move(database, case, Action.SNOOZED, 10 * MINUTE, snoozed_until=NOON + 9 * HOUR)
     tell(database, case, at=10 * MINUTE)
     case = move(database, case, Action.CHANGED, 5 * HOUR, snoozed_until=None)

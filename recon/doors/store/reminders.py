@@ -12,6 +12,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    RowMapping,
     Select,
     Text,
     and_,
@@ -93,17 +94,16 @@ def unanswered(
     operators: where a surge is told.
     """
     query = _unanswered(profile, now=now)
+    rows: list[RowMapping] = []
     with database.read() as connection:
         if since is None:
-            rows = connection.execute(query.limit(limit)).mappings().all()
+            rows += connection.execute(query.limit(limit)).mappings()
         else:
-            told = _told_between(connection, profile, operators, since=since, now=now)
-            rows = [
-                row
-                for chunk in chunks(told)
-                for row in connection.execute(query.where(cases.c.id.in_(chunk))).mappings()
-            ][:limit]
-    return tuple(Unanswered(case_record(row), row["since_version"], row["told_at"]) for row in rows)
+            for chunk in chunks(_told_between(connection, profile, operators, since=since, now=now)):
+                rows += connection.execute(query.where(cases.c.id.in_(chunk))).mappings()
+                if len(rows) >= limit:
+                    break
+    return tuple(Unanswered(case_record(row), row["since_version"], row["told_at"]) for row in rows[:limit])
 
 
 def told_at(database: Database, named: CaseId) -> datetime | None:
@@ -164,14 +164,18 @@ def hold(connection: Connection, read: Iterable[Case]) -> Mapping[str, frozenset
     return {each: frozenset(names) for each, names in said.items()}
 
 
-def note(connection: Connection, notes: Iterable[Note], *, at: datetime) -> frozenset[Note]:
-    """Write down what is said, within the transaction that says it; return what was not said before."""
-    adding = insert(connection, reminders).on_conflict_do_nothing().returning(*reminders.primary_key)
-    new: set[Note] = set()
-    for chunk in chunks(sorted(set(notes), key=lambda each: (each.about, each.name))):
-        rows = [{"case_id": each.about, "name": each.name, "at": at} for each in chunk]
-        new |= {Note(row.case_id, row.name) for row in connection.execute(adding.values(rows))}
-    return frozenset(new)
+def note(connection: Connection, notes: Iterable[Note], *, at: datetime) -> None:
+    """Write down what is said of cases that are held, within the transaction that says it."""
+    rows = [{"case_id": each.about, "name": each.name, "at": at} for each in notes]
+    if rows:
+        connection.execute(insert(connection, reminders).on_conflict_do_nothing(), rows)
+
+
+def note_first(connection: Connection, what: Note, *, at: datetime) -> bool:
+    """Write down what is said, and return whether nobody has said it before, or is about to."""
+    row = {"case_id": what.about, "name": what.name, "at": at}
+    adding = insert(connection, reminders).values(row).on_conflict_do_nothing()
+    return connection.scalar(adding.returning(reminders.c.name)) is not None
 
 
 def noted(database: Database, notes: Iterable[Note]) -> frozenset[Note]:
@@ -265,10 +269,14 @@ def _told(begun: FromClause) -> Select[Any]:
     """
     changed = entries.alias("changed")
     # New evidence ends a snooze early, and is told.
-    woken = select(func.min(changed.c.at)).where(
-        changed.c.topic == begun.c.topic,
-        changed.c.version > begun.c.version,
-        changed.c.action == Action.CHANGED,
+    woken = (
+        select(func.min(changed.c.at))
+        .where(
+            changed.c.topic == begun.c.topic,
+            changed.c.version > begun.c.version,
+            changed.c.action == Action.CHANGED,
+        )
+        .correlate(begun)
     )
     ended = func.coalesce(cases.c.snoozed_until, woken.scalar_subquery(), begun.c.at)
     began_at = sql_case((begun.c.action == Action.SNOOZED, ended), else_=begun.c.at)
