@@ -8,6 +8,8 @@
   let noteUntil = 0;
 
   const parts = (page) => PARTS.map((part) => page.querySelector(part));
+  // As the server drew it: what a person opened or filled in since is no change.
+  const last = parts(document).map((part) => part.innerHTML);
   const opened = () =>
     new Map([...document.querySelectorAll("details[data-key]")].map((d) => [d.dataset.key, d.open]));
   const said = (dialog) => [...dialog.querySelectorAll(".error")].map((error) => error.textContent).join("\n");
@@ -24,10 +26,10 @@
     const atEnd = window.innerHeight + window.scrollY >= document.body.scrollHeight - 40;
     parts(document).forEach((now, at) => {
       const other = parts(next)[at];
-      if (!now || !other || now.innerHTML === other.innerHTML) return;
+      if (!now || !other || last[at] === other.innerHTML) return;
       if (at < 2 && busy(now)) return;
       if (at === 2 && same(now, other)) return;
-      now.innerHTML = other.innerHTML;
+      now.innerHTML = last[at] = other.innerHTML;
     });
     document.querySelectorAll("details[data-key]").forEach((d) => {
       if (open.has(d.dataset.key)) d.open = open.get(d.dataset.key);

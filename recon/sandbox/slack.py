@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,9 @@ BOT_NAME = "recon"
 
 # One message a second and channel: https://docs.slack.dev/apis/web-api/rate-limits.
 CHANNEL_PAUSE_S = 1.0
+# "Several hundred a minute" for a workspace (same source): a number only where somebody sets one.
+_MINUTE_S = 60.0
+_POSTS_KEPT = 10_000
 
 # What the bot's token may do until somebody says otherwise. chat:write.public, because here a channel comes
 # to be on its first use, and nobody was invited to it.
@@ -111,6 +115,9 @@ class Workspace:
 
     def __init__(self) -> None:
         self.rate_limited = True
+        # How many messages a minute the whole workspace takes; None for as many as come.
+        self.per_minute: int | None = None
+        self._posted: deque[float] = deque(maxlen=_POSTS_KEPT)
         # Slack takes a channel's name for posting only; we forgive one elsewhere, unless told not to.
         self.names_anywhere = True
         # Whether an unknown channel comes to be on its first use.
@@ -166,10 +173,9 @@ class Workspace:
             raise SlackError("is_archived")
         if draft.thread_ts is not None and draft.thread_ts not in channel.messages:
             raise SlackError("thread_not_found")
-        waited = CHANNEL_PAUSE_S if channel.posted_at is None else now - channel.posted_at
-        if self.rate_limited and 0 <= waited < CHANNEL_PAUSE_S:
-            raise SlackError("ratelimited", retry_after_s=1)
+        self._check_pace(channel, now)
         channel.posted_at = now
+        self._posted.append(now)
         thread = None
         if draft.thread_ts is not None:
             thread = channel.messages[draft.thread_ts].thread_ts or draft.thread_ts
@@ -186,6 +192,17 @@ class Workspace:
         )
         channel.messages[message.ts] = message
         return message
+
+    def _check_pace(self, channel: Channel, now: float) -> None:
+        waited = CHANNEL_PAUSE_S if channel.posted_at is None else now - channel.posted_at
+        if self.rate_limited and 0 <= waited < CHANNEL_PAUSE_S:
+            raise SlackError("ratelimited", retry_after_s=1)
+        if self.per_minute is None:
+            return
+        lately = [at for at in self._posted if 0 <= now - at < _MINUTE_S]
+        if len(lately) >= self.per_minute:
+            free_at = lately[-self.per_minute] + _MINUTE_S
+            raise SlackError("ratelimited", retry_after_s=max(int(free_at - now + 0.999), 1))
 
     def update(self, channel: Channel, ts: str, draft: Draft, *, now: float) -> Message:
         """Put a draft in the place of a message; blocks that it lacks are gone, metadata that it lacks stays.

@@ -1,6 +1,7 @@
 """The control call that sets up a Slack workspace: its channels, people and groups, and what the bot may do.
 
-POST /_sandbox/slack {"rate_limit"?, "names_anywhere"?, "open"?, "scopes"? of the bot's token, as texts,
+POST /_sandbox/slack {"rate_limit"? per channel, "per_minute"? messages that the workspace takes, or null,
+    "names_anywhere"?, "open"?, "scopes"? of the bot's token, as texts,
     "channels"?   [{"name", "id"?, "member"?, "archived"?, "removed"?}]
     "users"?      [{"email", "id"?, "name"?, "deleted"? has left the company, "removed"?}]
     "usergroups"? [{"id", "handle", "name"?, "users"? ids, "disabled"?, "removed"?}]}
@@ -20,6 +21,7 @@ def set_up(world: World, sent: Mapping[str, Any]) -> object:
     """Make the workspace so; what is not named stays as it is."""
     slack = world.slack
     slack.rate_limited = told.flag(sent, "rate_limit", default=slack.rate_limited)
+    slack.per_minute = _per_minute(sent, slack.per_minute)
     slack.names_anywhere = told.flag(sent, "names_anywhere", default=slack.names_anywhere)
     slack.open = told.flag(sent, "open", default=slack.open)
     slack.scopes = told.texts(sent, "scopes", slack.scopes)
@@ -30,6 +32,13 @@ def set_up(world: World, sent: Mapping[str, Any]) -> object:
     for group in told.records(sent, "usergroups"):
         _group(slack, group, world.now())
     return {"rate_limit": slack.rate_limited, "names_anywhere": slack.names_anywhere, "open": slack.open}
+
+
+def _per_minute(sent: Mapping[str, Any], default: int | None) -> int | None:
+    found = sent.get("per_minute", default)
+    if found is not None and (not isinstance(found, int) or isinstance(found, bool) or found < 1):
+        raise told.WrongInputError(f'expected "per_minute" to be a whole number from 1, found {found!r}')
+    return found
 
 
 def _channel(slack: Workspace, sent: Mapping[str, Any]) -> None:

@@ -170,6 +170,26 @@ def test_a_channel_takes_one_message_a_second(sandbox: Street) -> None:
     assert [m["text"] for m in sandbox.messages()] == ["one", "elsewhere", "three"]
 
 
+def test_a_workspace_takes_so_many_messages_a_minute(sandbox: Street) -> None:
+    sandbox.control("slack", per_minute=3)
+    client = slack(sandbox)
+    for n in range(3):
+        client.chat_postMessage(channel=f"C0{n}", text="x")
+        sandbox.advance(10)
+
+    with pytest.raises(SlackApiError) as hurried:
+        client.chat_postMessage(channel="C0OTHER", text="too many")
+    wait_s = int(hurried.value.response.headers["Retry-After"])
+    sandbox.advance(wait_s)
+    client.chat_postMessage(channel="C0OTHER", text="now")
+    sandbox.control("slack", per_minute=None)
+    client.chat_postMessage(channel="C0MORE", text="free")
+
+    assert code(hurried) == "ratelimited"
+    assert 28 <= wait_s <= 30
+    assert [m["text"] for m in sandbox.messages()] == ["x", "x", "x", "now", "free"]
+
+
 def test_every_message_has_its_own_ts(sandbox: Street) -> None:
     client = unhurried(sandbox)
     sandbox.set_time("2026-05-01T12:00:00Z")

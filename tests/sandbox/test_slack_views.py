@@ -332,6 +332,20 @@ def test_what_the_app_says_decides_what_becomes_of_a_dialog(
     assert [shown["errors"] for shown in sandbox.see("views")] == left
 
 
+@pytest.mark.parametrize("answer,left", [({}, 1), ({"response_action": "clear"}, 0)])
+def test_a_dialog_on_top_goes_alone_or_with_all(
+    sandbox: Street, client: WebClient, trigger: Callable[[], str], answer: dict[str, Any], left: int
+) -> None:
+    client.views_open(trigger_id=trigger(), view=modal())
+    top = client.views_push(trigger_id=trigger(), view=modal(NOTE))["view"]
+
+    with inbox(content=json.dumps(answer)) as app:
+        sandbox.control("interactivity", url=app.url)
+        sandbox.control("submissions", view_id=top["id"], wait_s=SOON_S)
+
+    assert len(sandbox.see("views")) == left
+
+
 def test_an_app_on_a_socket_answers_a_dialog_with_its_acknowledgement(
     sandbox: Street, client: WebClient, trigger: Callable[[], str]
 ) -> None:
