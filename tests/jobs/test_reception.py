@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -84,15 +85,14 @@ def test_there_is_room_again_after_each_answer_also_after_one_that_failed() -> N
         raise RuntimeError
 
     taken = reception(answer, workers=1, limit=1)
-    done = 0
-    waiting = threading.Event()
-    for _ in range(5):
-        while not taken.work(pressed(BUTTON)):
+    waiting, until = threading.Event(), time.monotonic() + SECONDS
+    for number in range(1, 6):
+        while len(answered) < number and time.monotonic() < until:
+            taken.work(pressed(BUTTON))
             waiting.wait(0.001)
-        done += 1
     taken.close()
 
-    assert (done, len(answered)) == (5, 5)
+    assert len(answered) >= 5
 
 
 def test_what_is_asked_first_can_say_no(desk: Desk) -> None:
