@@ -201,6 +201,8 @@ class _Sender:
     def _try(self, notice: Notice) -> Notice:
         """Send or look up a claimed notice, write down what became of it, and return it as it is then."""
         thread = outbox.threads(self.database, [notice.thread_key])[notice.thread_key]
+        if thread.channel is not None:
+            self.pace.name(thread.target, thread.channel)
         outcome: Outcome | Finding
         # An edit in its place is repeated and not looked for: once more does no harm.
         if notice.state is NoticeState.UNKNOWN and (notice.verb != "edit" or notice.channel is not None):
@@ -282,7 +284,7 @@ class _Sender:
         return replace(notice, channel=channel), outcome
 
     def _post(self, notice: Notice, channel: str, *, thread_ts: str | None = None) -> Outcome:
-        self._wait(channel, WORKSPACE)
+        self._wait(channel, *([] if thread_ts else [notice.target]), WORKSPACE)
         # Before it is sent, or nobody knew where to look for it.
         aimed = channel if thread_ts is None else None
         if aimed != notice.channel and not outbox.aim(

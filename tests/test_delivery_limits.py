@@ -47,6 +47,18 @@ def test_channels_that_rest_are_waited_for_only_when_nothing_goes_elsewhere(town
     assert 2 <= seconds(town) < 2.5
 
 
+def test_a_channel_has_one_pace_under_all_its_names(town: Town) -> None:
+    town.add(a_notice("a"), a_notice("b", thread="t2", target="ann@shop.example"))
+    town.turn()
+    town.sleep(1)
+    # Another sender, which knows the channels by their threads only.
+    town.add(a_notice("in a", "reply"), a_notice("c", thread="t3"))
+    town.add(a_notice("in b", "reply", "t2"), a_notice("d", thread="t4", target="ann@shop.example"))
+
+    assert town.turn().sent == 4
+    assert {each["answer"]["status"] for each in town.sandbox.requests(path=SENT_TO)} == {200}
+
+
 def test_the_workspace_takes_so_many_messages_a_minute(town: Town) -> None:
     told = replace(town.settings.slack, messages_per_minute=20)
     town.settings = replace(town.settings, slack=told)
