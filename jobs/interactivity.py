@@ -141,6 +141,7 @@ class Serving:
     def turn(self) -> Turn:
         """Return whether it serves."""
         serves = self._thread.is_alive() and self._server.started
+        assert serves or self._server.should_exit, "the server has ended by itself, or never began"
         changed, self._told = serves != self._told, serves
         return Turn(serves, changed=changed)
 

@@ -254,3 +254,10 @@ def test_it_says_whether_it_serves(house: House) -> None:
     turns.append(house.serving.turn())
 
     assert [(each.connected, each.changed) for each in turns] == [(True, True), (True, False), (False, True)]
+
+
+def test_a_server_that_ends_by_itself_ends_the_listener(house: House) -> None:
+    house.serving._server.started = False  # noqa: SLF001 - as when its thread has died
+
+    with pytest.raises(AssertionError, match="ended by itself"):
+        house.serving.turn()
