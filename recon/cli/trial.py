@@ -91,7 +91,7 @@ def told_of(owner: Profile, settings: Settings, *, now: datetime) -> Iterator[Re
 def composed(owner: Profile, settings: Settings, *, now: datetime) -> Message:
     """Return the message."""
     title = "Test of recon: nothing to do"
-    told = f"Whether messages about refunds reach {_named(owner)} was to be seen, by `recon slack test`."
+    told = f"For {_named(owner)}: `recon slack test` looks whether messages about refunds arrive there."
     link = blocks.escaped(settings.dashboard.url)
     mention = f"<!subteam^{blocks.clean(owner.group)}> " if owner.group else ""
     laid_out = (

@@ -12,11 +12,10 @@ from recon.doctor.reach import SLACK
 from recon.doors.slack.workspace import Workspace
 from recon.doors.store import leases, migrations, operators
 from recon.model.phrases import several
+from recon.model.records.clicks import LISTENER
 from recon.model.records.people import Operator
 from recon.model.records.remarks import Remark
 
-# The row by which the listener says that it is there.
-LISTENER = "listener"
 _MAKE = "Under Basic Information of the Slack app make an app-level token (xapp-)"
 _APP_TOKEN = "xapp-"  # noqa: S105 - how such a token begins
 _SIGNING_SECRET = re.compile(r"[0-9a-f]{32}")  # As Slack shows it under Basic Information.

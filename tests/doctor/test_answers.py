@@ -2,9 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recon.doctor import answers
 from recon.doors.store import leases, operators
 from recon.doors.store.engines import Database
+from recon.model.records.clicks import LISTENER
 from recon.model.records.people import Operator
 from recon.model.records.remarks import Section
 from recon.model.records.words import Actor, Role
@@ -17,7 +17,7 @@ SECRET = "0123456789abcdef0123456789abcdef"
 def listening(clinic: Clinic, *, until: timedelta = timedelta(minutes=1)) -> None:
     """Write down that a listener is there."""
     with Database.open(clinic.environ["RECON_DATABASE_URL"]) as database:
-        leases.take(database, answers.LISTENER, "host-1", now=datetime.now(UTC), duration=until)
+        leases.take(database, LISTENER, "host-1", now=datetime.now(UTC), duration=until)
 
 
 def known(clinic: Clinic, name: str, slack_id: str | None, *, active: bool = True) -> None:
