@@ -129,6 +129,22 @@ def test_applied_twice_the_second_changes_and_says_nothing(database: Database) -
     assert written(database) == before
 
 
+def test_ages_are_counted_to_the_time_of_the_latest_run(database: Database) -> None:
+    ladder: list[dict[str, Any]] = [{"level": "high"}, {"level": "critical", "older_than_minutes": 60}]
+    seeds.run(
+        database,
+        [
+            seeds.duplicate(1, at=NOW - timedelta(minutes=70)),
+            seeds.duplicate(2, at=NOW - timedelta(minutes=71)),
+        ],
+        now=NOW - timedelta(minutes=10),
+    )
+    applied = apply(database, ruled(severities=ladder))
+
+    assert applied.judged_at == NOW - timedelta(minutes=11)
+    assert [change.case.mismatch.order_id for change in applied.changes] == ["order_2"]
+
+
 @pytest.mark.usefixtures("doubles")
 def test_a_dry_run_says_the_same_and_writes_nothing(database: Database) -> None:
     before, fence = written(database), leases.newest(database, HOUR)
@@ -217,6 +233,22 @@ def test_a_case_that_people_move_meanwhile_is_planned_again_and_at_last_left_to_
     assert applied.moved == left
     assert len(applied.changes) == 3 - left
     assert book.verify(database) == ()
+
+
+def test_a_case_that_a_person_gives_to_somebody_meanwhile_stays_there(
+    database: Database, doubles: tuple[Case, ...]
+) -> None:
+    given: list[Case] = []
+
+    def clock() -> datetime:
+        if leases.held(database, HOUR, now=NOW) is not None and not given:
+            given.append(by_hand(database, doubles[0]))
+        return NOW
+
+    applied = apply(database, clock=clock)
+
+    assert [as_stored(database, doubles[0])] == given
+    assert (len(applied.changes), applied.moved, applied.pinned) == (2, 0, 1)
 
 
 def test_what_an_incomplete_run_kept_to_itself_is_not_told(database: Database) -> None:
@@ -318,7 +350,9 @@ def test_each_rule_is_tried_and_the_first_matcher_that_fails_is_named(
 def test_whoever_gave_a_case_to_its_owner_by_hand_is_named(
     database: Database, doubles: tuple[Case, ...]
 ) -> None:
-    found = explained(database, by_hand(database, doubles[0]))
+    by_hand(database, doubles[0])
+    apply(database, ruled(DOUBLES, severities=[{"level": "low"}]))  # Which moves it as well.
+    found = explained(database, as_stored(database, doubles[0]))
 
     assert (found.pinned_by, found.case.owner and found.case.owner.name, found.owner) == ("Ana", "Cy", LEAD)
     assert found.profile is not None
