@@ -56,8 +56,8 @@ def snoozes_over(cases: Sequence[Case], manner: Manner) -> Message:
 def acceptances_ending(cases: Sequence[Case], manner: Manner) -> Message:
     """Return what an owner is told of cases that are accepted for no longer than a day."""
     ends_at = min(case.accepted_until for case in cases if case.accepted_until is not None)
-    which = several(len(cases), "case", "cases")
-    title = f"Accepted until {minute(ends_at)}: {which}{mode(manner)}"
+    ends = several(len(cases), "acceptance ends at", "acceptances end, the first at")
+    title = f"{ends} {minute(ends_at)}{mode(manner)}"
     step = (
         "Accept them for longer, or resolve them. The next run after that opens again whatever it still sees."
     )
