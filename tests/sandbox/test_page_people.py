@@ -101,6 +101,7 @@ def test_a_private_word_is_shown_to_whom_it_was_told(sandbox: Street, client: We
 
     assert "Only visible to you only dana" in dana
     assert re.search(r"root.*0 replies.*in the thread.*only dana", dana)
+    assert dana.count("in the thread") == 1
     assert "only dana" not in sam
     assert "in the thread" not in sam
     assert "Only visible to Dana Diaz only dana" in nobody
