@@ -1,3 +1,4 @@
+import re
 import tomllib
 from dataclasses import replace
 from datetime import time, timedelta
@@ -25,6 +26,8 @@ from recon.model.records.words import (
 from recon.rules import ownership
 from tests.builders import NOON, a_case, a_mismatch, an_owner
 
+# A line of an example: a table, a key, a row of a list or its end; what goes on a comment is none.
+EXAMPLE = re.compile(r"# (\[|[a-z_]+ = |    \{|\]$)")
 EVERYTHING = {"name": "everything", "owner": "operators", "target": "#operators"}
 BO = {"name": "bo's", "owner": "Bo", "target": "U0BO"}
 AS_OF = NOON + timedelta(hours=1)
@@ -354,3 +357,23 @@ def test_probable_and_confirmed_may_have_different_owners() -> None:
     likely = a_mismatch(certainty=Certainty.PROBABLE)
 
     assert [rules.owner(each, as_of=AS_OF).name for each in (a_mismatch(), likely)] == ["operators", "Bo"]
+
+
+def test_the_examples_in_the_shipped_owners_hold_once_they_are_uncommented() -> None:
+    shipped = (Path(__file__).parents[2] / "config" / "owners.toml").read_text()
+    lines = shipped.splitlines()
+    begins = next(at for at, line in enumerate(lines) if line.startswith('# [owners."support leads"]'))
+    examples = [line.removeprefix("# ") if EXAMPLE.match(line) else line for line in lines[begins:]]
+    rules = ownership.parse(documents.read("\n".join(examples), file="owners.toml"))
+
+    assert [rule.owner.name for rule in rules.rules] == [
+        "refund operators",
+        "support leads",
+        ownership.NOBODY,
+    ]
+    assert [step.owner for step in rules.profiles()["support leads"].steps] == [
+        "head of support",
+        "refund operators",
+    ]
+    assert len(rules.severities) == 5
+    assert list(ownership.remarks(rules)) == []
