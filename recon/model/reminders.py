@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from recon.model import money, wording
 from recon.model.blocks import VALUE_LIMIT, clean, context, escaped, header, section, sections
-from recon.model.particulars import TOP, largest, line, mode, named, sums
+from recon.model.particulars import TOP, largest, line, menu, mode, named, sums
 from recon.model.phrases import duration, minute, several
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner, Message, Topic
@@ -50,7 +50,7 @@ def escalation(topic: Topic, asked: Profile, unanswered: Sequence[Unanswered], m
 def snoozes_over(cases: Sequence[Case], manner: Manner) -> Message:
     """Return what an owner is told of cases that sleep no longer."""
     title = f"Snooze over: {several(len(cases), 'case waits', 'cases wait')} again{mode(manner)}"
-    return _dated(title, "Answer them now, or snooze them once more and say why.", cases, manner)
+    return _dated(title, "Answer now, or snooze once more and say why.", cases, manner)
 
 
 def acceptances_ending(cases: Sequence[Case], manner: Manner) -> Message:
@@ -58,9 +58,7 @@ def acceptances_ending(cases: Sequence[Case], manner: Manner) -> Message:
     ends_at = min(case.accepted_until for case in cases if case.accepted_until is not None)
     ends = several(len(cases), "acceptance ends at", "acceptances end, the first at")
     title = f"{ends} {minute(ends_at)}{mode(manner)}"
-    step = (
-        "Accept them for longer, or resolve them. The next run after that opens again whatever it still sees."
-    )
+    step = "Accept for longer, or resolve. The next run after that opens again whatever it still sees."
     return _dated(title, step, cases, manner)
 
 
@@ -82,7 +80,8 @@ def digest(holdings: Holdings, manner: Manner) -> Message:
         context(f"As of {minute(manner.now)} · <{link}|Open the queue>"),
     ]
     kinds = ", ".join(_kinds(holdings.piles))
-    rest = "".join(f" {sentence}." for sentence in besides)
+    unanswered = sum(pile.unanswered for pile in holdings.piles)
+    rest = "".join(f" {sentence}." for sentence in [f"{unanswered:,} unanswered", *besides])
     text = f"{title}, {at_risk}: {kinds}.{rest} Owner: {names}. What to do: {step} {link}"
     return Message(text, tuple(blocks))
 
@@ -105,9 +104,12 @@ def _dated(title: str, step: str, cases: Sequence[Case], manner: Manner) -> Mess
 
 
 def _largest(cases: Sequence[Case], link: str, manner: Manner) -> list[Block]:
-    lines = [f"• {line(case, manner)}" for case in largest(cases)]
-    more = len(cases) - TOP
-    return sections(lines + ([f"and {more:,} more: <{link}|all in the queue>"] if more > 0 else []))
+    """Return the largest cases: lines, or a block each where something can be clicked; and how many more."""
+    shown, more = largest(cases), len(cases) - TOP
+    rest = [f"and {more:,} more: <{link}|all in the queue>"] if more > 0 else []
+    if not manner.answers:
+        return sections([*(f"• {line(case, manner)}" for case in shown), *rest])
+    return [*(section(f"• {line(case, manner)}", menu(case, manner)) for case in shown), *sections(rest)]
 
 
 def _oldest(cases: Iterable[Case], manner: Manner) -> str:
@@ -166,8 +168,7 @@ def _amounts(minor: Mapping[str, int]) -> str:
 
 def _besides(holdings: Holdings) -> list[str]:
     """Return what a digest says beside what waits, a sentence each."""
-    unanswered = sum(pile.unanswered for pile in holdings.piles)
-    told = [f"{unanswered:,} unanswered"] if unanswered else []
+    told = []
     if holdings.snoozed:
         told.append(f"{holdings.snoozed:,} snoozed, the first until {_at(holdings.wakes_at)}")
     if holdings.ending:

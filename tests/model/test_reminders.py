@@ -21,6 +21,7 @@ HOUR = timedelta(hours=1)
 MANNER = Manner.of(
     Settings(dashboard=DashboardSettings(url="http://desk")), {}, livemode=True, as_of=NOON, now=NOON + HOUR
 )
+HEAD = Profile("head", "U0HEAD")
 HOSTILE = "<!channel> *bold* <@U1>\n\u202e" + "x" * 500
 # Slack's own. Source: https://docs.slack.dev/reference/block-kit/blocks
 BLOCKS, SECTION, HEADER, WHOLE, TEXT = 50, 3_000, 150, 10_000, 4_000
@@ -34,9 +35,9 @@ def many(number: int, name: str = "leads") -> list[Case]:
     ]
 
 
-def escalation(cases: list[Case], asked: Profile = Profile("head", "U0HEAD")) -> Message:  # noqa: B008 -- frozen
+def escalation(cases: list[Case], asked: Profile = HEAD, manner: Manner = MANNER) -> Message:
     topic = Topic("#leads", Kind.DUPLICATE, Severity.CRITICAL, cases[0].account, livemode=True)
-    return reminders.escalation(topic, asked, [Unanswered(case, 1, NOON) for case in cases], MANNER)
+    return reminders.escalation(topic, asked, [Unanswered(case, 1, NOON) for case in cases], manner)
 
 
 def digest(cases: int, currencies: int = 1, name: str = "leads") -> Message:
@@ -140,13 +141,29 @@ def test_what_runs_out_says_what_happens_then() -> None:
 
     assert woken == (
         "Snooze over: 1 case waits again: 1 refunded twice (duplicate); 49.00 USD at risk, oldest 59 min. "
-        "Owner: leads. What to do: Answer them now, or snooze them once more and say why."
+        "Owner: leads. What to do: Answer now, or snooze once more and say why."
     )
     assert ends == (
         "1 acceptance ends at 2026-03-06 13:00 UTC: 1 refunded twice (duplicate); 49.00 USD at risk, oldest "
-        "59 min. Owner: leads. What to do: Accept them for longer, or resolve them. The next run after that "
-        "opens again whatever it still sees."
+        "59 min. Owner: leads. What to do: Accept for longer, or resolve. The next run after that opens "
+        "again whatever it still sees."
     )
+
+
+def test_the_cases_can_be_answered_where_somebody_hears_of_it() -> None:
+    case = replace(case_of(1), owner=Owner("leads", "#leads", "x"), snoozed_until=NOON)
+    heard = replace(MANNER, answers=True)
+
+    menus = [
+        [block["accessory"]["options"][0]["value"] for block in said.blocks if "accessory" in block]
+        for said in (
+            escalation([case] * 7, manner=heard),
+            reminders.snoozes_over([case], heard),
+            reminders.snoozes_over([case], MANNER),
+        )
+    ]
+
+    assert menus == [[f"acknowledge/{case.id}/1"] * 5, [f"acknowledge/{case.id}/1"], []]
 
 
 def test_a_digest_shows_each_kind_and_severity_and_the_oldest() -> None:

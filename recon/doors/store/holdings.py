@@ -41,7 +41,11 @@ def holdings(
     mine = [columns.owner_target == target, exists().where(notice_cases.c.case_id == columns.id)]
     waiting = [*mine, columns.waiting]
     oldest = select(cases).where(*waiting).order_by(columns.since, columns.id).limit(1)
-    ends = (columns.state == CaseState.ACCEPTED, columns.accepted_until <= until)
+    ends = (
+        columns.state == CaseState.ACCEPTED,
+        columns.accepted_until > now,
+        columns.accepted_until <= until,
+    )
     cleared = (columns.state == CaseState.CLEARED, columns.updated_at >= since)
     resolved = (columns.state == CaseState.RESOLVED, columns.decided_at >= since)
     names = select(columns.owner_name).where(*waiting).distinct().order_by(columns.owner_name)

@@ -124,6 +124,7 @@ def test_an_owners_holdings_are_counted_per_kind_severity_and_currency(database:
         of(128, "usd", state=CaseState.CLEARED, updated_at=NOON - DAY - HOUR),
         of(256, "usd", state=CaseState.ACCEPTED, accepted_until=NOON + 7 * DAY),
         of(512, "usd", state=CaseState.ACCEPTED, accepted_until=NOON + 7 * DAY + HOUR),
+        of(600, "usd", state=CaseState.ACCEPTED, accepted_until=NOON),  # Ended: the next run sees to it.
         of(1024, "usd", state=CaseState.RESOLVED, decided_at=NOON - DAY - HOUR),
     )
 
