@@ -159,10 +159,10 @@ def _of_notices(database: Database, now: datetime) -> list[Sample]:
     states: dict[Labels, float] = {
         (("state", str(state)),): float(n) for state, n in outbox.undelivered(database).items()
     }
-    lag = _age(outbox.waits_since(database), now)
+    lag = _age(outbox.waits_since(database, now=now), now)
     return [
         Sample("deliveries", "Notices that are not sent, by what is known of them.", states),
-        Sample("delivery_lag_seconds", "Age of the oldest notice on its way; 0 when none is.", {(): lag}),
+        Sample("delivery_lag_seconds", "Age of the oldest notice that could go; 0 when none can.", {(): lag}),
     ]
 
 

@@ -94,7 +94,7 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
         "rejected_most": asdict(worst) if worst is not None else None,
         "older": list(beginnings.sentences(beginnings.of_counts(counts))),
         "undelivered": {str(state): n for state, n in outbox.undelivered(database).items()},
-        "undelivered_since": _time(outbox.waits_since(database)),
+        "undelivered_since": _time(outbox.waits_since(database, now=now)),
         "slack": settings.slack.enabled,
     }
 

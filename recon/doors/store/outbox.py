@@ -271,12 +271,17 @@ def undelivered(database: Database) -> Mapping[NoticeState, int]:
     return {state: int(counted.get(state, 0)) for state in NOT_SENT}
 
 
-def waits_since(database: Database) -> datetime | None:
-    """Return when the oldest notice that is on its way was made; None when none is."""
-    made = select(func.min(notices.c.created_at)).where(notices.c.state.in_(ON_THE_WAY))
+def waits_since(database: Database, *, now: datetime) -> datetime | None:
+    """Return since when the oldest notice on its way could have gone; None when none could.
+
+    What waits for its owner's morning, and nothing has stopped, could not have gone before.
+    """
+    columns = notices.c
+    rests = and_(columns.state == NoticeState.WAITING, columns.error.is_(None))
+    since = func.min(case((rests, columns.next_at), else_=columns.created_at))
     with database.read() as connection:
-        oldest: datetime | None = connection.scalar(made)
-    return oldest
+        oldest: datetime | None = connection.scalar(select(since).where(columns.state.in_(ON_THE_WAY)))
+    return None if oldest is None or oldest > now else oldest
 
 
 def recent(database: Database, limit: int) -> tuple[Notice, ...]:

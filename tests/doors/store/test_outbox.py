@@ -195,14 +195,26 @@ def test_what_is_not_delivered_is_counted_by_state(database: Database) -> None:
 
 
 def test_the_oldest_on_its_way_is_known_behind_any_number_that_are_not(database: Database) -> None:
-    assert outbox.waits_since(database) is None
+    assert outbox.waits_since(database, now=NOON) is None
+    morning = NOON + timedelta(hours=9)
     fill(
         database,
-        numbered(1, created_at=NOON - 3 * SECOND, next_at=NOON - SECOND),
-        numbered(2, created_at=NOON - 2 * SECOND),
-        numbered(3, created_at=NOON - SECOND),
+        numbered(1, created_at=NOON - 3 * SECOND, next_at=NOON - 3 * SECOND),
+        numbered(2, created_at=NOON - 2 * SECOND, next_at=NOON - SECOND),
+        numbered(3, created_at=NOON - 9 * SECOND, next_at=morning),
     )
     (sent,) = claim(database, limit=1)
     outbox.record(database, replace(sent, state=NoticeState.SENT), sender="ada")
 
-    assert outbox.waits_since(database) == NOON - 2 * SECOND
+    assert outbox.waits_since(database, now=NOON) == NOON - SECOND
+    (stopped,) = claim(database, limit=1)
+    outbox.record(database, replace(stopped, state=NoticeState.WAITING, error="no"), sender="ada")
+    assert outbox.waits_since(database, now=NOON) == NOON - 2 * SECOND
+
+
+def test_what_waits_for_its_owners_morning_is_as_old_as_the_morning(database: Database) -> None:
+    morning = NOON + timedelta(hours=9)
+    fill(database, numbered(1, next_at=morning))
+
+    assert outbox.waits_since(database, now=morning - SECOND) is None
+    assert outbox.waits_since(database, now=morning + SECOND) == morning
