@@ -162,12 +162,21 @@ def test_where_slack_does_not_take_the_answer_its_own_address_for_the_click_does
         assert content == {"text": "Done.", "response_type": "ephemeral", "replace_original": False}
 
 
-def test_where_both_fail_it_is_said_why_without_an_address_or_a_token() -> None:
+@pytest.mark.parametrize(
+    "act,said",
+    [
+        (answers("404 Not Found", "used up"), "ConnectionError"),
+        (closes, "RemoteDisconnected"),
+        (resets, "ConnectionResetError"),
+    ],
+)
+def test_where_both_fail_it_is_said_why_once_each_without_an_address_or_a_token(act: Act, said: str) -> None:
     no = answers("200 OK", '{"ok": false, "error": "user_not_in_channel"}')
-    with wire(no, answers("404 Not Found", "used up")) as served:
+    with wire(no, act) as served:
         failed = mouth(served).say(Place(ANA, CHANNEL, None, f"{served.url}/actions/1"), "Done.")
 
-        assert failed == ("Slack said user_not_in_channel. No usable answer from Slack (ConnectionError).")
+        assert failed == f"Slack said user_not_in_channel. No usable answer from Slack ({said})."
+        assert len(served.requests) == 2
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 
 from recon.doors.slack import signed
+from recon.doors.store import signatures
 from recon.model.settings import Secret
 from tests.builders import NOON
 from tests.clicks import SECRET, form, press_payload
@@ -21,6 +22,15 @@ def test_a_request_is_new_for_five_minutes(seconds: int, taken: bool) -> None:  
     found = signed.genuine(BODY, GOOD, Secret(SECRET), now=NOON + timedelta(seconds=seconds))
 
     assert (found is not None) == taken
+
+
+@pytest.mark.parametrize("ahead", [-300, 0, 300])
+def test_what_is_no_longer_remembered_is_no_longer_new(ahead: int) -> None:
+    headers = signature_of(BODY, NOON + timedelta(seconds=ahead))
+    forgotten = NOON + signatures.KEPT + timedelta(seconds=1)
+
+    assert signed.genuine(BODY, headers, Secret(SECRET), now=NOON) is not None
+    assert signed.genuine(BODY, headers, Secret(SECRET), now=forgotten) is None
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
+import re
+import socket as socket_module
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha1
 from typing import Any
 
 import pytest
@@ -18,6 +22,7 @@ from recon.model.settings import Secret, SlackSettings
 from tests.builders import NOON, a_case
 from tests.clicks import menu
 from tests.sandboxes import SLACK_TOKEN, Street
+from tests.wires import answers, wire
 
 ACKNOWLEDGE = Button(Verb.ACKNOWLEDGE, CaseId("C-AAAAAAAAAA"), 7)
 OPEN = Button(Verb.OPEN, CaseId("C-AAAAAAAAAA"), 7)
@@ -149,6 +154,32 @@ def test_a_connection_that_ends_without_a_word_is_noticed_at_once_and_made_anew(
         assert noticed < 3
         assert [each.changed for each in [*lost, *turns] if each.changed]
         assert (done["acknowledged"], len(ear.heard)) == (True, 1)
+
+
+def test_a_connection_whose_other_side_is_gone_is_an_end_and_no_silence() -> None:
+    def greets_and_goes(connection: socket_module.socket) -> None:
+        key = re.search(rb"Sec-WebSocket-Key: (\S+)", served.requests[-1])
+        assert key is not None
+        accepted = b64encode(sha1(key[1] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()).decode()  # noqa: S324
+        head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        connection.sendall(f"{head}Sec-WebSocket-Accept: {accepted}\r\n\r\n".encode())
+
+    with wire(answers("200 OK", "{}"), greets_and_goes, answers("500 Internal Server Error", "")) as served:
+        url = served.url.replace("http", "ws")
+        served.acts[0] = answers("200 OK", f'{{"ok": true, "url": "{url}/link/?ticket=1"}}')
+        told = SlackSettings(Secret(SLACK_TOKEN), app_token=Secret(APP_TOKEN), base_url=f"{served.url}/api/")
+        opened = Socket(told, Ear())
+        try:
+            began, busy = time.monotonic(), time.process_time()
+            assert opened.turn().connected
+            while opened.turn().connected:
+                threading.Event().wait(0.02)
+            noticed, spent = time.monotonic() - began, time.process_time() - busy
+        finally:
+            opened.close()
+
+    assert noticed < 3
+    assert spent < 1
 
 
 def test_when_slack_moves_the_app_to_another_connection_nothing_is_lost(sandbox: Street) -> None:

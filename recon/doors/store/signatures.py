@@ -11,7 +11,8 @@ from recon.doors.store.engines import Database
 from recon.doors.store.statements import insert
 from recon.model.tables import signatures
 
-# Twice as long as a request is taken for new, so that two clocks that differ let none in a second time.
+# Twice as long as a request is new, because it may be signed that long before our own time, or after it.
+# Source: https://docs.slack.dev/authentication/verifying-requests-from-slack, five minutes.
 KEPT = timedelta(minutes=10)
 
 
