@@ -39,6 +39,13 @@ def test_an_app_token_of_another_sort_is_a_failure(small: Clinic) -> None:
     assert one(small.told(Section.SLACK), "does not begin with xapp-").startswith("failure")
 
 
+def test_an_app_token_that_opens_a_socket_is_ok_and_opens_none(small: Clinic, sandbox: Street) -> None:
+    small.environ["SLACK_APP_TOKEN"] = "xapp-1"
+
+    assert one(small.told(Section.SLACK), "opens a socket for clicks (none was opened now)").startswith("ok")
+    assert sandbox.see("sockets") == []
+
+
 def test_an_app_token_that_opens_no_socket_is_a_failure(small: Clinic, sandbox: Street) -> None:
     small.environ["SLACK_APP_TOKEN"] = "xapp-1"
     sandbox.fault("POST /api/apps.connections.open", "500_before", times=5)
