@@ -149,14 +149,14 @@ def test_a_channel_that_was_too_much_for_rests_for_everybody(database: Database)
     become(database, 6, UNKNOWN)
 
     outbox.rest(database, ["#a", "C_A"], until=until, reason="too much")
-    outbox.rest_edits(database, until=until + SECOND, reason="too many edits")
+    outbox.rest_edits(database, until=until - SECOND, reason="too many edits")
 
     found = {each.dedupe_key: (each.next_at, each.error) for each in outbox.recent(database, 9)}
     assert found == {
         "news_1": (until, "too much"),
         "news_2": (NOON, None),
         "news_3": (until, "too much"),
-        "news_4": (until + SECOND, "too many edits"),
+        "news_4": (until - SECOND, "too many edits"),
         "news_5": (until + SECOND, None),
         "news_6": (NOON, None),
     }
