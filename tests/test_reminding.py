@@ -21,6 +21,7 @@ from tests.builders import NOON
 from tests.doors.store.books import a_lease, a_run, opened
 from tests.waits import (
     HOUR,
+    LEADS,
     MINUTE,
     OPERATORS,
     OWNERS,
@@ -216,6 +217,23 @@ def test_a_snooze_that_runs_out_is_said_and_then_the_chain_begins_anew(database:
     assert whom(database) == ["U0HEAD"]
 
 
+def test_a_case_that_changes_hands_asleep_sleeps_on_and_begins_when_it_wakes(database: Database) -> None:
+    case = lead_case(owner=OPERATORS)
+    open_cases(database, case)
+    case = move(database, case, Action.SNOOZED, 10 * MINUTE, snoozed_until=NOON + 6 * HOUR)
+    case = move(database, case, Action.ASSIGNED, 20 * MINUTE, owner=LEADS, pinned=True)
+    tell(database, case, at=20 * MINUTE)
+
+    for hours in (1, 2, 5, 6):
+        remind(database, hours * HOUR)
+    deliver(database, at=6 * HOUR)
+    remind(database, 7 * HOUR - MINUTE)
+    before = whom(database)
+    remind(database, 7 * HOUR)
+
+    assert (before, whom(database)) == ([], ["U0HEAD"])
+
+
 def test_a_snooze_that_new_evidence_ends_begins_the_chain_with_that_news(database: Database) -> None:
     case = lead_case()
     open_cases(database, case, lead_case(2, owner=OPERATORS))
@@ -230,17 +248,6 @@ def test_a_snooze_that_new_evidence_ends_begins_the_chain_with_that_news(databas
     remind(database, 6 * HOUR)
 
     assert (before, whom(database)) == ([], ["U0HEAD"])
-
-
-def test_quiet_hours_hold_what_is_not_critical_until_they_end(database: Database) -> None:
-    open_cases(database, lead_case(1), lead_case(2, severity=Severity.CRITICAL))
-    tell(database, lead_case(1), at=9 * HOUR)
-
-    remind(database, 10 * HOUR)  # At 22:00 in UTC, when the operators come next, who never rest.
-    late = remind(database, 10 * HOUR)
-
-    assert late.total == 0
-    assert {each.next_at for each in said(database)} == {NOON + 10 * HOUR}
 
 
 def test_the_head_sleeps_but_for_what_is_critical(database: Database) -> None:
@@ -317,7 +324,7 @@ def test_a_case_that_moves_while_it_is_looked_at_is_left_to_the_next_look(
         return hold(connection, [replace(each, version=each.version - 1) for each in read])  # type: ignore[arg-type, attr-defined]
 
     monkeypatch.setattr(door, "hold", late)
-    moved = remind(database, HOUR)
+    moved = remind(database, 90 * MINUTE)
     monkeypatch.setattr(door, "hold", hold)
 
     assert moved.escalations == 0
@@ -331,7 +338,7 @@ def test_more_than_one_look_can_take_is_said_by_the_next(
     remind(database, MINUTE)
     monkeypatch.setattr(door, "LIMIT", 3)
 
-    done = [remind(database, HOUR + hours * HOUR / 10).escalations for hours in range(5)]
+    done = [remind(database, halves * HOUR / 2).escalations for halves in range(3, 8)]
 
     assert done == [1, 1, 1, 0, 0]
     assert sorted(len(each.case_ids) for each in said(database)) == [1, 3, 3]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from recon.doors.store import cases as book
+from recon.doors.store import reminders as door
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
 from recon.model.records.cases import Change, Owner
@@ -48,6 +49,22 @@ def test_snoozes_of_one_owner_are_one_message(database: Database) -> None:
 
     assert remind(database, 2 * HOUR).snoozes == 2
     assert sorted(len(each.case_ids) for each in said(database, "snooze")) == [1, 3]
+
+
+def test_a_look_at_what_was_so_leaves_out_what_was_said_or_has_moved_since(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    early, moving, late = (
+        lead_case(number, snoozed_until=NOON + (HOUR if number == 1 else 2 * HOUR)) for number in (1, 2, 3)
+    )
+    open_cases(database, early, moving, late)
+    remind(database, HOUR)
+    move(database, moving, Action.ACKNOWLEDGED, HOUR, state=CaseState.ACKNOWLEDGED)
+    monkeypatch.setattr(door, "awake", lambda *_, **__: (early, moving, late))
+
+    remind(database, 2 * HOUR)
+
+    assert [each.case_ids for each in said(database, "snooze")] == [(early.id,), (late.id,)]
 
 
 @pytest.mark.parametrize(

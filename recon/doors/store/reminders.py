@@ -39,7 +39,7 @@ from recon.model.records.reminders import (
     escalation,
     look,
 )
-from recon.model.records.words import Action, CaseId, CaseState, NoticeState
+from recon.model.records.words import Action, CaseId, CaseState
 from recon.model.tables import cases, entries, notice_cases, notices, reminders
 
 LIMIT = 10_000  # Cases of one owner in one look: more are said by the next tick.
@@ -278,14 +278,17 @@ def _told(begun: FromClause) -> Select[Any]:
         )
         .correlate(begun)
     )
-    ended = func.coalesce(cases.c.snoozed_until, woken.scalar_subquery(), begun.c.at)
-    began_at = sql_case((begun.c.action == Action.SNOOZED, ended), else_=begun.c.at)
+    began_at = sql_case(
+        (cases.c.snoozed_until > begun.c.at, cases.c.snoozed_until),  # Also where it was assigned asleep.
+        (begun.c.action == Action.SNOOZED, func.coalesce(woken.scalar_subquery(), begun.c.at)),
+        else_=begun.c.at,
+    )
     return (
         select(notices.c.sent_at)
         .join(notice_cases, notice_cases.c.notice_id == notices.c.id)
         .where(
             notice_cases.c.case_id == cases.c.id,
-            notices.c.state == NoticeState.SENT,
+            notices.c.sent_at.is_not(None),
             notices.c.verb != "edit",
             or_(notices.c.target == cases.c.owner_target, notices.c.thread_key.like(_SURGE)),
             notices.c.created_at >= began_at,
