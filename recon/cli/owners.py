@@ -10,7 +10,7 @@ import typer
 
 from recon.cli import exits, extras
 from recon.cli.options import Format, Output, Wait
-from recon.model.errors import ReconError
+from recon.model.errors import ConfigurationError, ReconError
 from recon.model.records.remarks import Level, Remark
 
 if TYPE_CHECKING:
@@ -151,10 +151,14 @@ def _asked(settings: "Settings", survey: "Survey") -> Iterator[Remark]:
 
 @contextmanager
 def _database(settings: "Settings") -> "Iterator[Any]":
-    """Open the database, and see that it is of this version."""
-    from recon.doors.store import migrations
+    """Open the database, and see that it is of this version; a file that is not there is not made."""
+    from recon.doors.store import checkup, migrations
     from recon.doors.store.engines import Database
 
-    with Database.open(settings.database_url.reveal()) as database:
+    url = settings.database_url.reveal()
+    file = checkup.file(url)
+    if file is not None and not file.exists():
+        raise ConfigurationError(f"There is no database yet at {file}: recon db upgrade makes it.")
+    with Database.open(url, make_folder=False) as database:
         migrations.check(database)
         yield database
