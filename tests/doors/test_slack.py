@@ -11,7 +11,7 @@ from recon.model.records.deliveries import Absent, Delivered, NotSent, Unknown, 
 from recon.model.records.notices import Message
 from recon.model.settings import Secret, SlackSettings
 from tests.sandboxes import SLACK_TOKEN, Street
-from tests.wires import Act, answers, closes, cuts, hangs, resets, wire
+from tests.wires import Act, answers, closes, cuts, drips, hangs, resets, wire
 
 TOKEN = "xoxb-hidden1234"
 HELLO = Message("hello", ({"type": "section", "text": {"type": "mrkdwn", "text": "hello"}},))
@@ -143,6 +143,16 @@ def test_no_outcome_carries_the_token(act: Act, caplog: pytest.LogCaptureFixture
         assert TOKEN.encode() in served.requests[0]  # It was really sent.
 
     assert "hidden1234" not in repr(outcome) + caplog.text
+
+
+def test_an_answer_that_never_ends_is_waited_for_twice_the_timeout() -> None:
+    dripping = drips('{"ok": true, "channel": "C1", "ts": "1.2"' + " " * 200, pause_seconds=0.1)
+    began = time.monotonic()
+    with wire(dripping) as served:
+        outcome = post(served.url + "/api/")
+
+    assert outcome == Unknown("No usable answer from Slack (TimeoutError).")
+    assert time.monotonic() - began < 10  # Of the 24 seconds that it would have taken.
 
 
 @pytest.mark.parametrize("act", [closes, answers("200 OK", '{"ok": true}')])

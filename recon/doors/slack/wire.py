@@ -5,7 +5,8 @@ Never sends anything by itself.
 
 import logging
 import re
-from http.client import HTTPMessage
+import time
+from http.client import HTTPMessage, HTTPResponse, IncompleteRead
 from typing import IO, Any
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
@@ -14,6 +15,9 @@ from slack_sdk.errors import SlackApiError
 
 from recon.model.errors import ConfigurationError
 from recon.model.settings import SlackSettings
+
+BODY_LIMIT = 32 * 1024 * 1024  # Bytes of one answer; a page of 200 messages has a hundredth.
+_PART = 65_536  # As much as a connection gives at once.
 
 
 class _Stays(HTTPRedirectHandler):
@@ -32,8 +36,19 @@ class _Client(WebClient):
 
     def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:  # noqa: ARG002 - the client's
         with self.opener.open(req, timeout=self.timeout) as answer:
-            body = answer.read().decode(answer.headers.get_content_charset() or "utf-8")
+            body = self._body(answer).decode(answer.headers.get_content_charset() or "utf-8")
             return {"status": answer.code, "headers": answer.headers, "body": body}
+
+    def _body(self, answer: HTTPResponse) -> bytes:
+        """Read a whole body; one that comes a byte at a time would keep a sender for hours."""
+        body, ends = bytearray(), time.monotonic() + 2 * self.timeout
+        while part := answer.read1(_PART):
+            body += part
+            if time.monotonic() > ends or len(body) > BODY_LIMIT:
+                raise TimeoutError
+        if answer.length:
+            raise IncompleteRead(bytes(body), answer.length)
+        return bytes(body)
 
 
 def client(settings: SlackSettings) -> WebClient:
