@@ -227,6 +227,20 @@ def test_a_channel_that_the_bot_is_in_and_cannot_read_is_a_failure(small: Clinic
     assert told.startswith("failure")
 
 
+def test_whoever_is_only_asked_when_nobody_answers_is_looked_for_too(small: Clinic, sandbox: Street) -> None:
+    chain = '[owners."head of support"]\ntarget = "#heads"\ngroup = "S0HEADS0"\n' + OWNERS.format(
+        target="#leads"
+    )
+    small.configure("owners.toml", chain)
+    scopes(sandbox, *READING, "usergroups:read")
+    sandbox.control("slack", channels=[{"name": "leads"}])
+
+    told = small.told(Section.SLACK)
+
+    assert one(told, "The bot is not in #heads (owner 'head of support')").startswith("failure")
+    assert one(told, "There is no user group S0HEADS0 (owner 'head of support')").startswith("warning")
+
+
 def test_a_user_group_that_owns_cases_is_looked_for_among_groups(small: Clinic, sandbox: Street) -> None:
     small.configure("owners.toml", OWNERS.format(target="S0123456789"))
     scopes(sandbox, *READING, "usergroups:read")
