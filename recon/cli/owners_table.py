@@ -46,11 +46,12 @@ def show(blocks: Iterable[Block]) -> None:
             console.print()
         console.print(Text(harmless(block.heading), style="bold"), soft_wrap=not console.is_terminal)
         for line in (*(_table(block.table) if not console.is_terminal else ()), *block.lines):
-            text = Text(harmless(line))
-            if console.is_terminal:
-                console.print(Padding(text, (0, 0, 0, 2), expand=False))
+            text = harmless(line)
+            if console.is_terminal:  # What is folded goes on below its beginning.
+                begins = len(text) - len(text.lstrip()) + 2
+                console.print(Padding(Text(text.lstrip()), (0, 0, 0, begins), expand=False))
             else:
-                console.print(Text("  ") + text, soft_wrap=True)
+                console.print(Text(f"  {text}"), soft_wrap=True)
         if block.table and console.is_terminal:
             console.print(Padding(_folding(block.table), (0, 0, 0, 2), expand=False))
 
