@@ -132,6 +132,7 @@ UNCLEAR: dict[str, Act] = {
     "503": answers("503 Service Unavailable", HTML),
     "504": answers("504 Gateway Timeout", HTML),
     "500 in Slack's words": answers("500 Oops", '{"ok": false, "error": "internal_error"}'),
+    "503 in other words": answers("503 Oops", '{"ok": false, "error": "team_overloaded"}'),
     "200 with HTML": answers("200 OK", HTML, "Content-Type: text/html"),
     "fatal_error": says("fatal_error"),
     "internal_error": says("internal_error"),
