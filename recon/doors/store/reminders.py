@@ -216,7 +216,6 @@ def _unanswered(profile: Profile, *, now: datetime) -> Select[Any]:
             columns.owner_target == profile.target,
             columns.owner_name == profile.name,
             columns.state == CaseState.OPEN,
-            or_(columns.snoozed_until.is_(None), columns.snoozed_until <= now),
             ~_begins_later(begun),
             or_(*due),
         )
@@ -279,7 +278,8 @@ def _told(begun: FromClause) -> Select[Any]:
         .correlate(begun)
     )
     began_at = sql_case(
-        (cases.c.snoozed_until > begun.c.at, cases.c.snoozed_until),  # Also where it was assigned asleep.
+        # Also where it was assigned asleep; who sleeps still begins in a time to come.
+        (cases.c.snoozed_until > begun.c.at, cases.c.snoozed_until),
         (begun.c.action == Action.SNOOZED, func.coalesce(woken.scalar_subquery(), begun.c.at)),
         else_=begun.c.at,
     )
