@@ -19,7 +19,9 @@ from recon.model.settings import Settings
 from recon.rules import moves
 from tests import rosters, seeds
 from tests.builders import NOON
+from tests.hours import a_town
 from tests.rosters import DOUBLES, LEAD, NOW, SETTINGS, apply, as_stored, by_hand, move, ruled
+from tests.sandboxes import Street
 from tests.town import a_notice
 
 
@@ -172,3 +174,17 @@ def test_without_a_database_the_rules_are_looked_over_all_the_same() -> None:
     assert [rule.wins for rule in found.rules] == [0, 0, 0]
     assert ["'doubles' never wins" in remark.found for remark in found.remarks] == [True]
     assert found.judged_at is None
+
+
+def test_the_providers_reason_reaches_the_rule_that_asks_for_it(database: Database, sandbox: Street) -> None:
+    fraud = {"name": "fraud", "reason": "fraudulent", "owner": "leads"}
+    town = a_town(database, sandbox, owners=ruled(fraud).owners)
+    for name, reason in (("1", "fraudulent"), ("2", "requested_by_customer")):
+        intent, _ = town.refund(name)
+        town.pay(intent, reason=reason)
+    town.run()
+
+    assert {case.mismatch.order_id: case.owner and case.owner.rule for case in town.waiting()} == {
+        "order_1": "fraud",
+        "order_2": "everything",
+    }

@@ -169,25 +169,6 @@ def test_nobody_on_purpose_has_a_reason_and_no_profile() -> None:
     assert ownership.NOBODY not in rules.profiles()
 
 
-@pytest.mark.parametrize(
-    "rows, expected",
-    [
-        ([{}, {"team": "a"}, {"tool": "b"}], []),
-        ([{}, {"team": "a"}, {}], [(0, 2), (1, 2)]),
-        ([{}, {"team": "a"}, {"tool": "b"}, {"team": "a"}], [(1, 3)]),
-        ([{}, {"team": "a", "tool": "b"}, {"team": ["a", "c"]}, {"tool": "b"}], [(1, 2)]),
-        ([{}, {"older_than_minutes": 60}, {"older_than_minutes": 30}], [(1, 2)]),
-        ([{}, {"older_than_minutes": 30}, {"older_than_minutes": 60}], []),
-        ([{}], []),
-    ],
-)
-def test_a_rule_that_never_wins_is_found(rows: list[dict[str, Any]], expected: list[tuple[int, int]]) -> None:
-    rules = [EVERYTHING | {"name": str(place)} | row for place, row in enumerate(rows)]
-    found = ownership.parse({"rules": rules}).rules
-
-    assert list(ownership.beaten([rule.condition for rule in found])) == expected
-
-
 LADDER: list[dict[str, Any]] = [
     {"level": "low"},
     {"level": "high", "kind": "duplicate"},
