@@ -62,6 +62,14 @@ class Listener:
             if found["event"] == event:
                 return found
 
+    def silent(self, seconds: float) -> bool:
+        """Whether nothing is logged for a while."""
+        try:
+            self._lines.get(timeout=seconds)
+        except queue.Empty:
+            return True
+        return False
+
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal; the exit code."""
         self.process.send_signal(number)
@@ -165,9 +173,12 @@ def test_a_listener_that_is_told_to_end_finishes_the_click_that_it_has_acknowled
             done = click(town, case)
             listener.process.send_signal(signal.SIGTERM)
             listener.process.send_signal(signal.SIGTERM)
+            assert listener.silent(3)
         code = listener.ended()
 
+    events = [json.loads(line)["event"] for line in listener.everything.splitlines()]
     assert (done["acknowledged"], code) == (True, 0)
+    assert events[-2:] == ["click", "ended"]
     assert actions(database, case) == [Action.OPENED, Action.ACKNOWLEDGED]
     assert len(town.see("ephemerals")) == 1
 

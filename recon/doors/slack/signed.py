@@ -21,9 +21,8 @@ def genuine(body: bytes, headers: Mapping[str, str], secret: Secret, *, now: dat
     headers: by their lower-case names.
     """
     at, signature = headers.get("x-slack-request-timestamp", ""), headers.get("x-slack-signature", "")
-    if not _TIME.fullmatch(at) or not _SIGNATURE.fullmatch(
-        signature
-    ):  # The verifier takes numbers and ASCII.
+    # The verifier would raise at what is no number, or no ASCII.
+    if not _TIME.fullmatch(at) or not _SIGNATURE.fullmatch(signature):
         return None
     try:
         text = body.decode()
