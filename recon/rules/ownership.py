@@ -128,11 +128,13 @@ def parse(mapping: Mapping[str, object]) -> Ownership:
     if not tables:
         raise error(mapping, "no [[rules]]; expected at least one, without matchers.")
     rules: list[OwnerRule] = []
+    names: set[str] = set()
     for table in tables:
         rule, owners = _owner_rule(table, owners)
-        if rule.owner.rule in {each.owner.rule for each in rules}:
+        if rule.owner.rule in names:
             raise table.error(f"two [[rules]] are named {rule.owner.rule!r}; names are unique.", "name")
         rules.append(rule)
+        names.add(rule.owner.rule)
     levels = list(_tables(mapping, "severities", names="level"))
     severities = tuple(map(_severity_rule, levels))
     firsts = [("rules", tables[0], rules[0].condition)]
