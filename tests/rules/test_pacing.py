@@ -33,8 +33,10 @@ def test_a_channel_rests_under_every_name_it_has() -> None:
     pace.name("ann@shop.example", "C1")
 
     assert pace.resting(NOON) == {"#a", "C1", "ann@shop.example"}
-    pace.use("C1", NOON + 9 * SECOND)
-    assert pace.rest(["#a"], NOON) == 9 * SECOND
+    pace.use("C1", NOON + 5 * SECOND)
+    assert pace.rest(["#a"], NOON) == 5 * SECOND
+    pace.use("#a", NOON + 9 * SECOND)
+    assert pace.rest(["C1"], NOON) == pace.rest(["ann@shop.example"], NOON) == 9 * SECOND
     assert pace.names("#a") == pace.names("C1") == {"#a", "C1", "ann@shop.example"}
     assert pace.names("#b") == {"#b"}
 
