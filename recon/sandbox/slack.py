@@ -294,7 +294,6 @@ class Workspace:
             "profile": {"email": email, "real_name": shown, "display_name": shown},
         }
         self.users[email.lower()] = user
-        self.gone -= {email.lower(), user["id"]}
         return user
 
     def remove_user(self, email: str) -> None:
