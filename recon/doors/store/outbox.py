@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, or_, select, update
 
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import notice_record, notice_row
@@ -62,18 +62,8 @@ def claim(
     comes first whatever its urgency, so that nothing waits for ever.
     """
     columns = notices.c
-    goes = or_(columns.state != NoticeState.WAITING, columns.verb == "edit", _place().not_in(list(resting)))
-    if not edits:
-        goes = and_(goes, columns.verb != "edit")
-    urgency = () if oldest else (columns.urgency.desc(),)
-    looked_up = case((columns.state == NoticeState.WAITING, 1), else_=0)
-    chosen = (
-        select(columns.id)
-        .where(_ready(now, lapse), ~_behind(), goes)
-        .order_by(looked_up, *urgency, columns.next_at, columns.id)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
+    chosen = _in_order(oldest=oldest).where(_ready(now, lapse), ~_behind(), _goes(resting, edits=edits))
+    chosen = chosen.limit(limit).with_for_update(skip_locked=True)
     until = now + claim
     with database.write() as connection:
         ids = connection.scalars(chosen).all()
@@ -321,6 +311,21 @@ def _claimed(notice: Notice, sender: str, *, now: datetime, until: datetime) -> 
     if notice.state is NoticeState.WAITING:
         return replace(held, attempts=notice.attempts + 1, first_sent_at=notice.first_sent_at or now)
     return replace(held, state=NoticeState.UNKNOWN)
+
+
+def _in_order(*, oldest: bool) -> Select[tuple[int]]:
+    """Return the ids of notices: what is to be looked for first."""
+    columns = notices.c
+    looked_for = case((columns.state == NoticeState.WAITING, 1), else_=0)
+    urgency = () if oldest else (columns.urgency.desc(),)
+    return select(columns.id).order_by(looked_for, *urgency, columns.next_at, columns.id)
+
+
+def _goes(resting: Collection[str], *, edits: bool) -> ColumnElement[bool]:
+    """Return whether nothing that rests is needed; to look for a message takes no channel."""
+    columns = notices.c
+    goes = or_(columns.state != NoticeState.WAITING, columns.verb == "edit", _place().not_in(list(resting)))
+    return goes if edits else and_(goes, columns.verb != "edit")
 
 
 def _ready(now: datetime, lapse: timedelta) -> ColumnElement[bool]:
