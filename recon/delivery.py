@@ -5,7 +5,6 @@ dead sender left behind is looked for before it is sent again. Never composes a 
 """
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from recon.doors.store import outbox, runs, threads
 from recon.doors.store.engines import Database
 from recon.model.records.deliveries import Absent, Delivered, Finding, Held, NotSent, Outcome, Unreadable
 from recon.model.records.notices import Manner, Notice, Thread, Topic
-from recon.model.records.owners import Profile
+from recon.model.records.owners import Profile, is_group
 from recon.model.records.words import NoticeState
 from recon.model.settings import Settings
 from recon.rules import deliveries, notices, ownership, pacing
@@ -26,6 +25,7 @@ from recon.rules.pacing import EDITS, WORKSPACE, Pace
 
 # Without a usable answer in a row: Slack is away, and every further message would have to be looked for.
 SILENCES = 3
+NOWHERE = ""  # Where an edit is that a later one made needless before its thread had a root.
 ROOTS = 2  # Of a thread, in which a reply is looked for: the root may have moved since it was sent.
 # One claim in so many goes to who waits longest, so that urgent ones hold up nobody for ever.
 _OLDEST_EVERY = 5
@@ -215,7 +215,8 @@ class _Sender:
         )
         self.away = unreached or self.silences >= SILENCES
         after = deliveries.after(notice, outcome, now=self.clock(), settings=self.settings.slack)
-        moved = notice.verb == "edit" and isinstance(outcome, Delivered) and outcome.ts != thread.root_ts
+        posted = isinstance(outcome, Delivered) and outcome.ts not in {NOWHERE, thread.root_ts}
+        moved = notice.verb == "edit" and posted
         outbox.record(self.database, after, sender=self.sender, moved=moved)
         return after
 
@@ -231,14 +232,13 @@ class _Sender:
         ):
             return self._alone(notice)
         outcome = self._post(notice, thread.channel, thread_ts=thread.root_ts)
-        if isinstance(outcome, NotSent) and outcome.gone:
-            return self._alone(notice)
-        return replace(notice, channel=None), outcome
+        notice = replace(notice, channel=None)  # As it was aimed.
+        return self._alone(notice) if isinstance(outcome, NotSent) and outcome.gone else (notice, outcome)
 
     def _edit(self, notice: Notice, thread: Thread) -> tuple[Notice, Outcome]:
         if outbox.outdated(self.database, notice):
             # A later one shows the thread as it stands now: sending this would put the past over it.
-            return notice, Delivered(thread.channel or "", thread.root_ts or "")
+            return notice, Delivered(thread.channel or NOWHERE, thread.root_ts or NOWHERE)
         if thread.channel is None or thread.root_ts is None:  # Its root could not be delivered.
             return self._alone(self._shown(notice, thread))
         self._wait(EDITS)
@@ -336,7 +336,7 @@ class _Sender:
 
     def _channel(self, target: str) -> str | Unreadable:
         """Return what a message is posted to: the target, the person with that address, or the operators."""
-        if re.fullmatch(r"S[A-Z0-9]{5,}", target):
+        if is_group(target):
             return self.settings.slack.operators_channel  # A user group reads nowhere of its own.
         if target.startswith("#") or "@" not in target:
             return target

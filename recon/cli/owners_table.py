@@ -15,7 +15,7 @@ from recon.model import money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.phrases import several
 from recon.model.records.cases import Change, Owner
-from recon.model.records.owners import Profile, Step
+from recon.model.records.owners import Profile, Step, is_group
 from recon.model.records.remarks import Level, Remark
 
 if TYPE_CHECKING:
@@ -166,8 +166,7 @@ def _owner(owner: Profile) -> Iterator[str]:
 
 
 def _told_in(target: str) -> str:
-    is_group = target.startswith("S") and "@" not in target
-    return f"user group {target}, in the operators' channel" if is_group else target
+    return f"user group {target}, in the operators' channel" if is_group(target) else target
 
 
 def _step(step: Step) -> str:

@@ -25,7 +25,7 @@ from recon.model.errors import ConfigurationError
 from recon.model.phrases import duration, minute
 from recon.model.records.deliveries import Absent, Delivered, Finding, Unreadable
 from recon.model.records.notices import Message, Notice
-from recon.model.records.owners import Profile
+from recon.model.records.owners import Profile, is_group
 from recon.model.records.remarks import Remark
 from recon.model.records.words import NoticeState
 from recon.model.settings import Settings
@@ -50,7 +50,7 @@ def chosen(ownership: Ownership, wanted: str) -> Profile:
         return known[wanted]
     if _TARGET.fullmatch(wanted):
         there = next((owner for owner in known.values() if owner.target == wanted), None)
-        return there or Profile(wanted, wanted, group=wanted if reach.is_group(wanted) else None)
+        return there or Profile(wanted, wanted, group=wanted if is_group(wanted) else None)
     near = get_close_matches(wanted.lower(), [name.lower() for name in known], n=1, cutoff=0.0)
     nearest = next((name for name in known if name.lower() in near), "")
     raise ConfigurationError(f"owners.toml names no owner {wanted[:60]!r}; the nearest is {nearest!r}.")
@@ -69,7 +69,7 @@ def shown(owner: Profile, settings: Settings) -> Iterator[str]:
 def told_of(owner: Profile, settings: Settings, *, now: datetime) -> Iterator[Remark]:
     """Yield what owners.toml says of an owner, as it matters to a message now."""
     where = owner.target
-    if reach.is_group(where):
+    if is_group(where):
         where = (
             f"{settings.slack.operators_channel}, since {where} is a user group and reads nowhere of its own"
         )
@@ -257,7 +257,7 @@ def _unsent(notice: Notice) -> tuple[str, str]:
 
 def _elsewhere(target: str, channel: str, known: tuple[Channel, ...]) -> bool:
     """Return whether a message certainly is not where its target reads."""
-    if reach.is_group(target):
+    if is_group(target):
         return False
     if reach.is_person(target):
         return not channel.startswith("D")

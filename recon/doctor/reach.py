@@ -1,6 +1,5 @@
 """Whether notices reach whom they are for: channels, people and groups as Slack has them. Posts nothing."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from recon.doctor.patients import Patient, Pen
 from recon.doors.slack.workspace import Bot, Channel, Workspace
 from recon.model.errors import ConfigurationError
 from recon.model.records.deliveries import Unreadable
+from recon.model.records.owners import is_group
 from recon.model.records.remarks import Remark, Section
 from recon.model.settings import SlackSettings
 from recon.rules import ownership
@@ -63,11 +63,6 @@ def sorted_out(named: Iterable[tuple[str, str]], groups: Iterable[tuple[str | No
         if group:
             mentioned.setdefault(group, who)
     return Targets(places, mentioned)
-
-
-def is_group(target: str) -> bool:
-    """Return whether a target is a user group's id."""
-    return re.fullmatch(r"S[A-Z0-9]{5,}", target) is not None
 
 
 def opened(patient: Patient) -> Workspace | None:

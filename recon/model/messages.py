@@ -15,6 +15,7 @@ from recon.model.particulars import TOP, by_money, largest, line, menu, mode, na
 from recon.model.phrases import duration, minute
 from recon.model.records.cases import Case, Owner
 from recon.model.records.notices import Block, Manner, Message, Standing, Topic
+from recon.model.records.owners import is_group
 from recon.model.records.queues import WAITING
 from recon.model.records.words import Action, Actor, CaseState, Certainty
 
@@ -206,7 +207,7 @@ def _name(owner: Owner) -> str:
 def _mention(owner: Owner, manner: Manner, *, ping: bool) -> str:
     """Return the mention of the owner's user group, where there is one and it is to be rung."""
     profile = manner.profile(owner)
-    group = profile.target if profile.target.startswith("S") else profile.group
+    group = profile.target if is_group(profile.target) else profile.group
     return f"<!subteam^{clean(group)}> " if ping and group else ""
 
 

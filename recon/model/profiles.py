@@ -10,19 +10,18 @@ from datetime import UTC, time, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 from recon.model.documents import Table, error, is_line
-from recon.model.records.owners import DIGEST_AT, Profile, Step
+from recon.model.records.owners import DIGEST_AT, Profile, Step, is_group
 
 _KEYS = frozenset({"target", "group", "zone", "quiet_hours", "digest_at", "escalation"})
 _STEP_KEYS = frozenset({"after_minutes", "owner"})
 _LONGEST_MINUTES = 31 * 24 * 60  # A month: a case that nobody answered for longer needs no further step.
 _STEPS = 10  # Nobody is left to tell after ten.
 _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
-_GROUP = re.compile(r"S[A-Z0-9]+")
 # Slack: a channel by name, an id of a person, channel, group or direct message; an e-mail address.
 _TARGETS = (
     re.compile(r"#[^\s#@,<>]{1,80}"),
     re.compile(r"[UWCGD][A-Z0-9]+"),
-    _GROUP,
+    re.compile(r"S[A-Z0-9]+"),
     re.compile(r"[^\s@,<>#]+@[^\s@,<>#]+"),
 )
 
@@ -66,7 +65,7 @@ def _group(table: Table) -> str | None:
     if "group" not in table.row:
         return None
     found = table.text("group")
-    if not _GROUP.fullmatch(found):
+    if not is_group(found):
         raise table.error(f"group is {found!r:.60}; expected a user group's id, S and letters.", "group")
     return found
 
@@ -132,7 +131,7 @@ def _target(table: Table) -> str:
 
 def _itself(target: str) -> str | None:
     """Return the group that a target is; it reads in the operators' channel, where it is mentioned."""
-    return target if _GROUP.fullmatch(target) else None
+    return target if is_group(target) else None
 
 
 def _zone(table: Table) -> tzinfo:

@@ -15,7 +15,7 @@ from recon.model.particulars import TOP, largest, line, menu, mode, named, sums
 from recon.model.phrases import duration, minute, several
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner, Message, Topic
-from recon.model.records.owners import Profile
+from recon.model.records.owners import Profile, is_group
 from recon.model.records.reminders import Holdings, Pile, Unanswered
 from recon.model.records.results import Money
 from recon.model.records.words import Kind
@@ -126,7 +126,7 @@ def _names(cases: Iterable[Case]) -> str:
 
 def _mention(asked: Profile) -> str:
     """Return the mention of a user group, where whoever is asked has one or is one."""
-    group = asked.target if asked.target.startswith("S") else asked.group
+    group = asked.target if is_group(asked.target) else asked.group
     return f"<!subteam^{clean(group)}> " if group else ""
 
 

@@ -171,7 +171,7 @@ def owners_of(mapping: Mapping[str, object]) -> Mapping[str, Profile]:
 
 
 def remarks(owners: Ownership) -> Iterator[Remark]:
-    """Yield what is hardly meant, though a run can work by it: rules, owners and steps that change nothing."""
+    """Yield what is hardly meant, though a run can work by it: what never wins, or tells nobody new."""
     names = [f"the rule {rule.owner.rule!r}" for rule in owners.rules]
     levels = [f"the severity {rule.level} (number {at})" for at, rule in enumerate(owners.severities, 1)]
     for these, named in (

@@ -6,7 +6,7 @@ import pytest
 
 from recon.model import documents, profiles
 from recon.model.errors import ConfigurationError
-from recon.model.records.owners import DIGEST_AT, Profile, Step
+from recon.model.records.owners import DIGEST_AT, Profile, Step, is_group
 
 HEAD = {"target": "#head"}
 
@@ -78,6 +78,25 @@ def test_a_user_group_that_is_told_is_mentioned() -> None:
 )
 def test_a_target_is_a_channel_an_id_or_an_address(target: str) -> None:
     assert chained(a={"target": target})["a"].target == target
+
+
+@pytest.mark.parametrize(
+    "target, expected",
+    [
+        ("S0123", True),
+        ("Sam@example.com", False),
+        ("#S0123", False),
+        ("S", False),
+        ("Sales", False),
+        ("", False),
+    ],
+)
+def test_a_user_group_is_told_from_an_address(target: str, *, expected: bool) -> None:
+    assert is_group(target) is expected
+
+
+def test_whoever_has_an_address_with_a_large_s_is_nobodys_group() -> None:
+    assert chained(a={"target": "Sam@example.com"})["a"].group is None
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,19 @@
 Never says which case is whose: rules/ownership.py does.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 DIGEST_AT = time(9)  # When a working day has begun, and before its first meeting is over.
+
+
+_GROUP = re.compile(r"S[A-Z0-9]+")
+
+
+def is_group(target: str) -> bool:
+    """Return whether a target is a user group's id; no channel, person or address is written so."""
+    return _GROUP.fullmatch(target) is not None
 
 
 @dataclass(frozen=True, slots=True)
