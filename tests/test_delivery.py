@@ -233,6 +233,18 @@ def test_what_was_to_go_under_a_root_that_never_came_stands_by_itself(town: Town
     assert outbox.threads(town.database, ["t1"])["t1"].root_ts == edit
 
 
+def test_without_a_root_only_the_latest_edit_is_posted(town: Town) -> None:
+    town.add(a_notice("root", message=Message("")), a_notice("older", "edit"), a_notice("newer", "edit"))
+
+    town.turns()
+
+    assert town.shown() == ["newer"]
+    assert town.notices()["older"].state is NoticeState.SENT
+    assert outbox.roots(town.database, "t1", limit=9) == (
+        (town.sandbox.messages()[0]["channel"], town.sandbox.messages()[0]["ts"]),
+    )
+
+
 def test_under_a_former_root_nothing_is_said_of_a_new_one_that_never_came(town: Town) -> None:
     town.add(a_notice("old"))
     town.turn()

@@ -12,6 +12,7 @@ from recon.doors.store.engines import Database
 from recon.model.records.deliveries import Delivered, NotSent
 from recon.model.records.notices import Message
 from recon.model.records.words import NoticeState
+from tests.doors.store.books import put_root
 from tests.town import Town, a_notice, town
 
 __all__ = ["town"]  # A fixture: pytest finds it by this name.
@@ -151,6 +152,24 @@ def test_a_reply_that_had_to_stand_by_itself_is_looked_for_in_the_channel(
     town.turns()
 
     assert town.shown() == ["old", "alone"]
+
+
+def test_a_reply_that_is_tried_in_its_thread_again_is_looked_for_where_it_ended(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    town.add(a_notice("root"))
+    town.turn()
+    put_root(town.database, "t1", channel=town.sandbox.messages()[0]["channel"], root_ts="1.000001")
+    # It stood by itself before, without success; now its thread is gone, and it stands by itself again.
+    town.add(a_notice("news", "reply", channel="#refunds"))
+    town.sleep(1)
+    with monkeypatch.context() as dying:
+        dying.setattr(outbox, "record", _killed)
+        with pytest.raises(Killed):
+            town.turn()
+
+    assert town.turns().complete
+    assert town.shown() == ["root", "news"]
 
 
 @pytest.mark.parametrize("verb", ["reply", "call"])

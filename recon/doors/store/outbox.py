@@ -211,8 +211,8 @@ def roots(database: Database, key: str, *, limit: int) -> tuple[tuple[str, str],
             columns.thread_key == key,
             columns.state == NoticeState.SENT,
             columns.verb.in_(["root", "edit"]),
-            columns.channel.is_not(None),
-            columns.ts.is_not(None),
+            columns.channel != "",  # An edit that was needless may be nowhere.
+            columns.ts != "",
         )
         .group_by(columns.channel, columns.ts)
         .order_by(func.max(columns.id).desc())
