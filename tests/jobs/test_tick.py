@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs import tick
+from jobs import hourly, tick
 from recon import reminding, watch
 from recon.doors.store import outbox, runs
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
+from recon.model.settings import Settings
 from tests.doors.store.books import a_notice
 from tests.jobs.conftest import Log
 from tests.rules.test_staleness import RUN
@@ -91,3 +92,29 @@ def test_what_stops_the_process_is_no_failure_of_a_part(
         tick.main()
 
     assert heard(street) == []
+
+
+def test_what_a_run_has_told_and_nobody_answers_is_asked_of_who_comes_next(
+    street: Street, database: Database
+) -> None:
+    chain = [{"after_minutes": 60, "owner": "the head"}]
+    owners = {
+        "owners": {
+            "refund operators": {"target": "#refund-operators", "escalation": chain, "digest_at": ""},
+            "the head": {"target": "#head", "digest_at": ""},
+        },
+        "rules": [{"name": "everything", "owner": "refund operators"}],
+    }
+    hourly.main()
+    told_at = datetime.now(UTC)
+
+    def remind(after: timedelta) -> int:
+        found = reminding.remind(database, Settings(owners=owners), clock=lambda: told_at + after)
+        return found.escalations
+
+    asked = [remind(timedelta(minutes=minutes)) for minutes in (58, 61, 99)]
+
+    (said,) = outbox.recent(database, 1)
+    assert (asked, said.target) == ([0, 1, 0], "#head")
+    assert said.message.text.startswith("MEDIUM: nobody has answered for 1 h ")
+    assert "1 refund nobody asked for (orphan), test mode, 49.00 USD at risk" in said.message.text
