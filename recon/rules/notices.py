@@ -8,29 +8,31 @@ Replanning gives the same notices: their keys come from cases and versions, not 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from uuid import UUID, uuid5
 
 from recon.model import alarms, messages
 from recon.model.messages import News
 from recon.model.particulars import largest
 from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change, Owner
-from recon.model.records.notices import Known, Manner, Message, Notice, Standing, Topic
+from recon.model.records.notices import (
+    ALARM,
+    URGENCY,
+    Known,
+    Manner,
+    Message,
+    Notice,
+    Standing,
+    Topic,
+    key_of,
+)
 from recon.model.records.queues import WAITING
 from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading, Run
-from recon.model.records.words import AccountId, Action, CaseId, CaseState, Kind, NoticeState, RunId, Severity
+from recon.model.records.words import AccountId, Action, CaseId, CaseState, Kind, RunId, Severity
 from recon.model.wording import plain
 
 # What an incomplete reading makes out of what it did not see: told only once the account was read completely.
 RESTS_ON_ABSENCE = frozenset({Kind.MISSING, Kind.ORPHAN, Kind.STUCK})
-
-# What goes first where not everything can go at once.
-URGENCY = {Severity.CRITICAL: 3, Severity.HIGH: 2, Severity.MEDIUM: 1, Severity.LOW: 0}
-_ALARM = 3  # The urgency of what is wrong with the system itself.
-
-_DELIVERIES = UUID("7b1f6a0e-4d0c-5a51-9d0e-3b0c6f2f8f11")  # Our namespace of delivery ids; any would do.
 
 # What a run or a person does to a case that its owner is told; the rest only changes the root.
 _TOLD = frozenset(Action) - {Action.HEALED, Action.COMMENTED, Action.UNLINKED}
@@ -114,18 +116,15 @@ def incomplete(
     """
     readings = tuple(readings)
     accounts = sorted(each.account for each in readings if not each.complete)
-    key = f"incomplete|{manner.mode}|{_digest([since or '', *accounts])}"
-    said = alarms.incomplete(readings, sentences, manner)
-    return _notice(key, key, manner.operators_channel, "root", said, about=(), urgency=_ALARM, manner=manner)
+    key = f"incomplete|{manner.mode}|{key_of([since or '', *accounts])}"
+    return _alarm(key, alarms.incomplete(readings, sentences, manner), manner)
 
 
 def rejected(rejects: Iterable[Reject], *, manner: Manner) -> Notice:
     """Return the notice that rows could not be judged: one per set of them, whichever run meets it."""
     rejects = tuple(rejects)
-    told = _digest({"\x1f".join((each.source, each.id or "", each.reason)) for each in rejects})
-    key = f"rejected|{manner.mode}|{told}"
-    said = alarms.rejected(rejects, manner)
-    return _notice(key, key, manner.operators_channel, "root", said, about=(), urgency=_ALARM, manner=manner)
+    told = key_of({"\x1f".join((each.source, each.id or "", each.reason)) for each in rejects})
+    return _alarm(f"rejected|{manner.mode}|{told}", alarms.rejected(rejects, manner), manner)
 
 
 def _sorted_out(
@@ -259,64 +258,43 @@ class _Said:
 
     def notice(self, dedupe_key: str, verb: str, message: Message, about: Sequence[CaseId]) -> Notice:
         """Return a notice; an edit makes no sound, and everything else waits until its owner is awake."""
-        key, severity = self.topic.key, self.topic.severity
-        made = _notice(
+        now, severity = self.manner.now, self.topic.severity
+        at_once = verb == "edit" or severity is Severity.CRITICAL
+        return Notice.new(
             dedupe_key,
-            key,
-            self.topic.target,
             verb,
             message,
-            about=tuple(about),
+            thread_key=self.topic.key,
+            target=self.topic.target,
             urgency=URGENCY[severity],
-            manner=self.manner,
+            now=now,
+            next_at=now if at_once else self.manner.profile(self.owner).awake_at(now),
+            case_ids=tuple(about),
+            run_id=self.manner.run_id,
         )
-        if verb == "edit" or severity is Severity.CRITICAL:
-            return made
-        return replace(made, next_at=self.manner.profile(self.owner).awake_at(self.manner.now))
 
 
 def _surge(cases: Sequence[Case], manner: Manner) -> Notice:
     """Return the one message for many new cases that rest on absence."""
-    key = f"surge|{manner.mode}|{_versions(cases)}"
-    said, about = alarms.surge(cases, manner), tuple(case.id for case in cases)
-    return _notice(
-        key, key, manner.operators_channel, "root", said, about=about, urgency=_ALARM, manner=manner
-    )
+    key, about = f"surge|{manner.mode}|{_versions(cases)}", tuple(case.id for case in cases)
+    return _alarm(key, alarms.surge(cases, manner), manner, about=about)
 
 
-def _notice(
-    dedupe_key: str,
-    thread: str,
-    target: str,
-    verb: str,
-    message: Message,
-    *,
-    about: tuple[CaseId, ...],
-    urgency: int,
-    manner: Manner,
-) -> Notice:
-    return Notice(
-        id=None,
-        dedupe_key=dedupe_key,
-        delivery_id=str(uuid5(_DELIVERIES, dedupe_key)),
-        thread_key=thread,
-        target=target,
-        verb=verb,
-        message=message,
+def _alarm(key: str, message: Message, manner: Manner, *, about: tuple[CaseId, ...] = ()) -> Notice:
+    """Return what operators are told at once, in a thread of its own."""
+    return Notice.new(
+        key,
+        "root",
+        message,
+        thread_key=key,
+        target=manner.operators_channel,
+        urgency=ALARM,
+        now=manner.now,
         case_ids=about,
-        state=NoticeState.WAITING,
-        created_at=manner.now,
-        next_at=manner.now,
         run_id=manner.run_id,
-        urgency=urgency,
     )
 
 
 def _versions(cases: Iterable[Case]) -> str:
     """Return a name for these cases as they are: another version, another name."""
-    return _digest([f"{case.id}@{case.version}" for case in cases])
-
-
-def _digest(parts: Iterable[str]) -> str:
-    """Return a short name of a set of texts."""
-    return sha256("\n".join(sorted(parts)).encode()).hexdigest()[:20]
+    return key_of([f"{case.id}@{case.version}" for case in cases])

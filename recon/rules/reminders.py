@@ -7,23 +7,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from hashlib import sha256
-from uuid import UUID, uuid5
 
 from recon.model import reminders
 from recon.model.records import reminders as names
 from recon.model.records.cases import Case
-from recon.model.records.notices import Manner, Message, Notice, Topic
+from recon.model.records.notices import URGENCY, Manner, Message, Notice, Topic, key_of
 from recon.model.records.owners import Profile, Step
 from recon.model.records.reminders import Holdings, Note, Unanswered
-from recon.model.records.words import CaseId, NoticeState, Severity
+from recon.model.records.words import CaseId, Severity
 
 NOTICE = timedelta(hours=24)  # How long before an acceptance ends that is said: time to look at it again.
 WEEK = timedelta(days=7)  # Of acceptances' ends that a digest tells: what the days to come will bring.
 
-_DELIVERIES = UUID("0c6f9a58-6f0b-5f1e-9a53-0f2b7c1d4e66")  # Our namespace of delivery ids; any would do.
-# What goes first where not everything can go at once.
-_URGENCY = {Severity.CRITICAL: 3, Severity.HIGH: 2, Severity.MEDIUM: 1, Severity.LOW: 0}
 _DIGEST = 0  # The urgency of a digest: it tells nothing new.
 
 
@@ -139,11 +134,11 @@ def _escalation(target: str, topic: Topic, group: Sequence[_Asked], manner: Mann
     """Return what whoever comes next is told."""
     owner = group[0].step.owner
     reader = replace(manner.profiles.get(owner) or Profile(owner, target), target=target)
-    thread = f"escalation|{target}|{_digest([topic.key])}"
-    key = f"{thread}|{_digest(f'{each.unanswered.case.id} {each.name}' for each in group)}"
+    thread = f"escalation|{target}|{key_of([topic.key])}"
+    key = f"{thread}|{key_of(f'{each.unanswered.case.id} {each.name}' for each in group)}"
     said = reminders.escalation(topic, reader, [each.unanswered for each in group], manner)
     ids = tuple(each.unanswered.case.id for each in group)
-    return _notice(key, thread, reader, said, ids, urgency=_URGENCY[topic.severity], manner=manner)
+    return _notice(key, thread, reader, said, ids, urgency=URGENCY[topic.severity], manner=manner)
 
 
 def _dated(
@@ -166,9 +161,9 @@ def _dated(
     notices: list[Notice] = []
     notes: list[Note] = []
     for target, group in groups.items():
-        urgency = max(_URGENCY[case.severity] for case in group)
+        urgency = max(URGENCY[case.severity] for case in group)
         thread = f"{what}|{target}|{urgency}"  # One that wakes somebody stands behind none that waits.
-        key = f"{thread}|{_digest(f'{case.id}@{case.version}' for case in group)}"
+        key = f"{thread}|{key_of(f'{case.id}@{case.version}' for case in group)}"
         ids, said = tuple(case.id for case in group), compose(group, manner)
         notices.append(_notice(key, thread, readers[target], said, ids, urgency=urgency, manner=manner))
         notes += map(note, group)
@@ -186,23 +181,15 @@ def _notice(
     manner: Manner,
 ) -> Notice:
     """Return a message of its own to somebody, when they do not rest; only what is critical wakes them."""
-    wakes = urgency == _URGENCY[Severity.CRITICAL]
-    return Notice(
-        id=None,
-        dedupe_key=key,
-        delivery_id=str(uuid5(_DELIVERIES, key)),
+    wakes = urgency == URGENCY[Severity.CRITICAL]
+    return Notice.new(
+        key,
+        "root",
+        message,
         thread_key=thread,
         target=reader.target,
-        verb="root",
-        message=message,
-        case_ids=about,
-        state=NoticeState.WAITING,
-        created_at=manner.now,
-        next_at=manner.now if wakes else reader.awake_at(manner.now),
         urgency=urgency,
+        now=manner.now,
+        next_at=None if wakes else reader.awake_at(manner.now),
+        case_ids=about,
     )
-
-
-def _digest(parts: Iterable[str]) -> str:
-    """Return a short name of a set of texts."""
-    return sha256("\n".join(sorted(parts)).encode()).hexdigest()[:20]

@@ -5,16 +5,12 @@ Never reads a clock or a table.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from uuid import UUID, uuid5
 
 from recon.model.blocks import clean, message, section
 from recon.model.phrases import duration, minute
-from recon.model.records.notices import Message, Notice, Thread
+from recon.model.records.notices import ALARM, Message, Notice, Thread
 from recon.model.records.runs import Run
-from recon.model.records.words import NoticeState
 
-_DELIVERIES = UUID("2f0d9f4e-5a86-5a0e-8f4b-5e8a0b1c7d21")  # Our namespace of delivery ids; any would do.
-_URGENCY = 3  # Nothing else is known while this is so: it goes before everything.
 _AGAIN = timedelta(days=1)  # How long one alarm holds: who has not acted on it by then is asked anew.
 ALARMS = "stale|"  # What the key of each alarm, and of its thread, begins with.
 
@@ -97,17 +93,4 @@ def _since(last_complete: Run | None) -> str:
 
 
 def _notice(key: str, thread: str, verb: str, told: Message, *, target: str, now: datetime) -> Notice:
-    return Notice(
-        id=None,
-        dedupe_key=key,
-        delivery_id=str(uuid5(_DELIVERIES, key)),
-        thread_key=thread,
-        target=target,
-        verb=verb,
-        message=told,
-        case_ids=(),
-        state=NoticeState.WAITING,
-        created_at=now,
-        next_at=now,
-        urgency=_URGENCY,
-    )
+    return Notice.new(key, verb, told, thread_key=thread, target=target, urgency=ALARM, now=now)

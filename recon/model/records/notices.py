@@ -3,16 +3,23 @@
 Never says how to send one: rules/notices.py composes, doors/slack delivers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Self
+from uuid import UUID, uuid5
 
 from recon.model.records.cases import Case, Owner
 from recon.model.records.owners import Profile
 from recon.model.records.words import AccountId, CaseId, Kind, NoticeState, RunId, Severity
 from recon.model.settings import Settings
 
+# What goes first where not everything can go at once: what is wrong with the system itself, then the cases.
+ALARM = 3
+URGENCY = {Severity.CRITICAL: 3, Severity.HIGH: 2, Severity.MEDIUM: 1, Severity.LOW: 0}
+
+_DELIVERIES = UUID("7b1f6a0e-4d0c-5a51-9d0e-3b0c6f2f8f11")  # Our namespace of delivery ids; any would do.
 _PARTS = 5  # Of the key of a thread of cases.
 Block = dict[str, Any]  # A Slack block, as JSON has it. Source: Slack, Block Kit.
 
@@ -143,6 +150,41 @@ class Notice:
     ts: str | None = None
     error: str | None = None
 
+    @classmethod
+    def new(
+        cls,
+        dedupe_key: str,
+        verb: str,
+        message: Message,
+        *,
+        thread_key: str,
+        target: str,
+        urgency: int,
+        now: datetime,
+        next_at: datetime | None = None,
+        case_ids: tuple[CaseId, ...] = (),
+        run_id: RunId | None = None,
+    ) -> Self:
+        """Return a notice that waits to be sent; the same key gives the same delivery id.
+
+        next_at: not before; None is at once.
+        """
+        return cls(
+            id=None,
+            dedupe_key=dedupe_key,
+            delivery_id=str(uuid5(_DELIVERIES, dedupe_key)),
+            thread_key=thread_key,
+            target=target,
+            verb=verb,
+            message=message,
+            case_ids=case_ids,
+            state=NoticeState.WAITING,
+            created_at=now,
+            next_at=next_at or now,
+            run_id=run_id,
+            urgency=urgency,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Manner:
@@ -195,3 +237,8 @@ class Manner:
     def mode(self) -> str:
         """Return the word for whether the money is real."""
         return "live" if self.livemode else "test"
+
+
+def key_of(parts: Iterable[str]) -> str:
+    """Return a short name of a set of texts, in whatever order: a part of the key of a notice or a thread."""
+    return sha256("\n".join(sorted(parts)).encode()).hexdigest()[:20]
