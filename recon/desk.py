@@ -15,10 +15,11 @@ from recon.doors.store import cases as book
 from recon.doors.store import claims, evidence, leases, migrations, mirror, operators, queue, runs, threads
 from recon.doors.store.engines import Database
 from recon.model.characters import keepable
-from recon.model.errors import CaseMoved, NotPermitted, Report
+from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Report
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner
 from recon.model.records.claims import Claim
 from recon.model.records.notices import Manner, Notice
+from recon.model.records.owners import Profile
 from recon.model.records.people import Operator
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
@@ -316,7 +317,7 @@ class Desk:
         last, now = runs.last_saved(self._database), self._clock()
         manner = Manner.of(
             self._settings,
-            ownership.owners_of(self._settings.owners),
+            self._profiles(),
             livemode=any(each.livemode for each in mirror.accounts(self._database)),
             as_of=last.as_of if last is not None else now,
             now=now,
@@ -324,6 +325,13 @@ class Desk:
         topics = notices.topics([before, change.case], livemode=manner.livemode)
         known = threads.known(self._database, topics, [before.id])
         return notices.compose([change], known, before={before.id: before}, manner=manner)
+
+    def _profiles(self) -> Mapping[str, Profile]:
+        """Return what is known of owners; nothing where owners.toml is wrong: people may act all the same."""
+        try:
+            return ownership.owners_of(self._settings.owners)
+        except ConfigurationError:  # The run says so; until then nobody rests, and no group is mentioned.
+            return {}
 
     def _tell(self, read: Case, action_id: str, moved: CaseMoved | None = None) -> None:
         """Say who moved the case; nothing to say when it was this very action, pressed twice.

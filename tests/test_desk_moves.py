@@ -17,7 +17,7 @@ from recon.model.records.cases import JOB, Case, Owner
 from recon.model.records.claims import Known
 from recon.model.records.people import Operator
 from recon.model.records.queues import QueueFilters
-from recon.model.records.words import CaseId, IntentKey, RefundId, Resolution, Role
+from recon.model.records.words import CaseId, CaseState, IntentKey, RefundId, Resolution, Role
 from recon.model.settings import Settings
 from tests import seeds
 from tests.builders import NOON
@@ -80,6 +80,14 @@ def test_no_move_is_a_viewers(owned: Desk, case: Case, move: str) -> None:
         every_move(owned, case, VERA)[move]()
 
     assert len(seen(owned, case).entries) == 1
+
+
+def test_an_owners_file_that_is_wrong_keeps_nobody_from_acting(database: Database, case: Case) -> None:
+    desk = Desk(database, Settings(owners={"rules": 3}), clock=lambda: LATER)
+
+    acknowledged(desk, case, ANA)
+
+    assert seen(desk, case).case.state is CaseState.ACKNOWLEDGED
 
 
 @pytest.mark.parametrize("move", MOVES)
