@@ -15,6 +15,7 @@ from uuid import uuid4
 from recon.doors.slack.posts import Slack
 from recon.doors.store import outbox, runs, threads
 from recon.doors.store.engines import Database
+from recon.model.errors import ConfigurationError
 from recon.model.records.deliveries import Absent, Delivered, Finding, Held, NotSent, Outcome, Unreadable
 from recon.model.records.notices import Manner, Notice, Thread, Topic
 from recon.model.records.owners import Profile, is_group
@@ -144,7 +145,10 @@ class _Sender:
     profiles: Mapping[str, Profile] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.profiles = ownership.owners_of(self.settings.owners)
+        try:
+            self.profiles = ownership.owners_of(self.settings.owners)
+        except ConfigurationError:  # The run says so; until then no group is mentioned, and all goes out.
+            self.profiles = {}
 
     @property
     def lapse(self) -> timedelta:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 from recon.delivery import deliver
@@ -276,4 +277,12 @@ def test_a_notice_that_waits_for_its_owners_morning_is_not_late(town: Town) -> N
 
     assert (report.waiting, report.late, report.complete) == (2, 0, True)
     town.sleep(9 * 3600)
+    assert town.turn().sent == 2
+
+
+def test_an_owners_file_that_is_wrong_keeps_no_message_back(town: Town) -> None:
+    topic = "#refunds|duplicate|high||live"
+    town.settings = replace(town.settings, owners={"rules": 3})
+    town.add(a_notice("root", thread=topic), a_notice("stale", thread="stale|none|00000"))
+
     assert town.turn().sent == 2
