@@ -137,6 +137,11 @@ def _asked(settings: "Settings", survey: "Survey") -> Iterator[Remark]:
         from recon.doors.slack.workspace import Workspace
     from recon.model.records.deliveries import Unreadable
 
+    if (instead := reach.wrong(settings.slack)) is not None:
+        yield reach.SLACK.failure(
+            f"In SLACK_BOT_TOKEN is {instead}.", "Set the app's bot token, which begins with xoxb-."
+        )
+        return
     workspace = Workspace(settings.slack)
     bot = workspace.bot()
     if isinstance(bot, Unreadable):

@@ -146,6 +146,11 @@ class Table:
         """Return the error that something here is wrong, with the line of the key, or else of the table."""
         return error(self.document, reason, *self.path, key, title=self.title)
 
+    @property
+    def line(self) -> int | None:
+        """Return the line that the table begins on; None where nothing is known of it."""
+        return line(self.document, *self.path)
+
     def only(self, known: frozenset[str]) -> None:
         """Raise where there is a key that is not known."""
         strange = sorted(set(self.row) - known)
@@ -180,10 +185,15 @@ def error(
 
     path: what it is about; the line is that of the nearest thing around it that has one, where anything has.
     """
-    file, line = "owners.toml", None
-    if isinstance(document, Document):
-        file, known = document.file, document.lines
-        around = (path[:depth] for depth in range(len(path), 0, -1))
-        line = next((known[each] for each in around if each in known), None)
-    where: list[Any] = [file, *([f"line {line}"] if line else []), *([title] if title else [])]
+    file = document.file if isinstance(document, Document) else "owners.toml"
+    at = line(document, *path)
+    where = [file, *([f"line {at}"] if at else []), *([title] if title else [])]
     return ConfigurationError(f"{', '.join(where)}: {reason}")
+
+
+def line(document: Mapping[str, object], *path: str | int) -> int | None:
+    """Return the line of something, or of the nearest thing around it that has one; None where none has."""
+    if not isinstance(document, Document):
+        return None
+    around = (path[:depth] for depth in range(len(path), 0, -1))
+    return next((document.lines[each] for each in around if each in document.lines), None)

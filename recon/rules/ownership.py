@@ -53,21 +53,23 @@ class OwnerRule:
     """One [[rules]].
 
     mention: a user group to mention where the message goes; None mentions nobody. unowned: why it is nobody's
-    on purpose; None where somebody owns it.
+    on purpose; None where somebody owns it. line: where it stands in the file; None where that is not known.
     """
 
     condition: Condition
     owner: Owner
     mention: str | None
     unowned: str | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SeverityRule:
-    """One [[severities]]."""
+    """One [[severities]]. line: as of a rule."""
 
     condition: Condition
     level: Severity
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +174,18 @@ def owners_of(mapping: Mapping[str, object]) -> Mapping[str, Profile]:
 
 def remarks(owners: Ownership) -> Iterator[Remark]:
     """Yield what is hardly meant, though a run can work by it: what never wins, or tells nobody new."""
-    names = [f"the rule {rule.owner.rule!r}" for rule in owners.rules]
-    levels = [f"the severity {rule.level} (number {at})" for at, rule in enumerate(owners.severities, 1)]
-    for these, named in (
-        ([rule.condition for rule in owners.rules], names),
-        ([rule.condition for rule in owners.severities], levels),
-    ):
-        for earlier, later in beaten(these):
+    rules = [(f"the rule {rule.owner.rule!r}", rule.condition, rule.line) for rule in owners.rules]
+    levels = [
+        (f"the severity {rule.level} (number {at})", rule.condition, rule.line)
+        for at, rule in enumerate(owners.severities, start=1)
+    ]
+    for these in (rules, levels):
+        for earlier, later in beaten([condition for _, condition, _ in these]):
+            name, _, line = these[earlier]
             yield _warning(
-                f"{named[earlier]} never wins: {named[later]} comes later and fits all that it fits.",
+                f"{name} never wins: {these[later][0]} comes later and fits all that it fits.",
                 "The last that fits wins: put the wider one first.",
+                line=line,
             )
     called = {rule.owner.name for rule in owners.rules}
     called |= {step.owner for profile in owners.owners.values() for step in profile.steps}
@@ -199,8 +203,9 @@ def remarks(owners: Ownership) -> Iterator[Remark]:
                 )
 
 
-def _warning(found: str, todo: str) -> Remark:
-    return Remark(Section.OWNERS, Level.WARNING, f"In owners.toml {found}", todo)
+def _warning(found: str, todo: str, *, line: int | None = None) -> Remark:
+    at = f", line {line}," if line is not None else ""
+    return Remark(Section.OWNERS, Level.WARNING, f"In owners.toml{at} {found}", todo)
 
 
 def assign(changes: Iterable[Change], ownership: Ownership, *, as_of: datetime) -> tuple[Change, ...]:
@@ -277,14 +282,15 @@ def _owner_rule(table: Table, owners: dict[str, Profile]) -> tuple[OwnerRule, di
         why = table.text("unowned")
         if {"owner", "target", "group"} & set(table.row):
             raise table.error("unowned excludes owner, target and group.", "unowned")
-        return OwnerRule(condition, Owner(NOBODY, "", name), mention=None, unowned=why), owners
+        return OwnerRule(
+            condition, Owner(NOBODY, "", name), mention=None, unowned=why, line=table.line
+        ), owners
     profile = profiles.inline(table, owners)
-    rule = OwnerRule(condition, Owner(profile.name, profile.target, name), mention=None)
+    rule = OwnerRule(condition, Owner(profile.name, profile.target, name), mention=None, line=table.line)
     return rule, owners | {profile.name: profile}
 
 
 def _severity_rule(table: Table) -> SeverityRule:
     table.only(_SEVERITY_KEYS)
-    return SeverityRule(
-        conditions.read(table), conditions.word(Severity, table.text("level"), "level", table)
-    )
+    level = conditions.word(Severity, table.text("level"), "level", table)
+    return SeverityRule(conditions.read(table), level, table.line)

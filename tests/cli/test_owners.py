@@ -164,6 +164,17 @@ def test_whoever_slack_does_not_know_is_named(recon: Recon, rules: Path, sandbox
     assert done.returncode == 1
 
 
+def test_a_token_that_is_no_bots_is_not_tried(
+    recon: Recon, sandbox: Street, doubles: tuple[Case, ...]
+) -> None:
+    done = recon("check", SLACK_BOT_TOKEN="xoxp-1", RECON_SLACK_BASE_URL=sandbox.slack_url)
+
+    assert len(doubles) == 2
+    assert "failure In SLACK_BOT_TOKEN is a person's token" in told(done)
+    assert "xoxp-1" not in done.stdout + done.stderr
+    assert (sandbox.requests(), done.returncode) == ([], 1)
+
+
 @pytest.mark.usefixtures("database")
 def test_slack_is_left_alone_when_asked_for(recon: Recon, sandbox: Street) -> None:
     done = recon("check", "--offline", SLACK_BOT_TOKEN=SLACK_TOKEN, RECON_SLACK_BASE_URL=sandbox.slack_url)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from recon.model import documents
 from recon.model.records.remarks import Level
 from recon.rules import ownership
 
@@ -59,6 +60,14 @@ def test_a_rule_and_a_severity_that_never_win_are_named() -> None:
         "In owners.toml the severity low (number 1) never wins: the severity medium (number 3)",
         "In owners.toml the severity high (number 2) never wins: the severity medium (number 3)",
     ]
+
+
+def test_a_rule_that_never_wins_is_named_with_its_line() -> None:
+    rule = '[[rules]]\nname = "{}"\nowner = "operators"\ntarget = "#operators"\n'
+    document = documents.read(f"\n{rule.format('a')}{rule.format('b')}", file="owners.toml")
+    (remark,) = ownership.remarks(ownership.parse(document))
+
+    assert remark.found.startswith("In owners.toml, line 2, the rule 'a' never wins: the rule 'b'")
 
 
 def test_an_owner_whom_no_rule_and_no_chain_names_is_named() -> None:
