@@ -204,12 +204,8 @@ class Desk:
 
     def owners(self) -> tuple[Owner, ...]:
         """Return whom a case can be assigned to: the owners that owners.toml names, each once, by name."""
-        named = {
-            (rule.owner.name, rule.owner.target): rule.owner
-            for rule in ownership.parse(self._settings.owners).rules
-            if rule.owner.target
-        }
-        return tuple(named[key] for key in sorted(named))
+        told = ownership.parse(self._settings.owners).profiles()
+        return tuple(Owner(name, told[name].target, rule="") for name in sorted(told) if told[name].target)
 
     def acknowledge(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Take the case on.

@@ -190,9 +190,12 @@ def test_the_owners_are_those_of_owners_toml_each_once(database: Database) -> No
         {"name": "old", "tool": "old", "unowned": "Closed."},
         {"name": "again", "team": "sales", "owner": "Leads", "target": "#leads"},
     ]
-    desk = Desk(database, Settings(owners={"rules": rules}), clock=lambda: LATER)
+    only_in_a_table = {"Head of support": {"target": "U0HEAD"}}
+    told = {"rules": rules, "owners": only_in_a_table}
+    desk = Desk(database, Settings(owners=told), clock=lambda: LATER)
 
     assert [(each.name, each.target) for each in desk.owners()] == [
+        ("Head of support", "U0HEAD"),
         ("Leads", "#leads"),
         ("Operators", "#ops"),
     ]
