@@ -144,7 +144,7 @@ def test_a_replay_is_the_same_envelope_again(sandbox: Street, posted: dict[str, 
 def test_a_goodbye_makes_slacks_client_connect_anew(sandbox: Street, posted: dict[str, str]) -> None:
     with listening(sandbox) as app:
         [before] = sandbox.see("sockets")
-        sandbox.control("disconnect", reason="refresh_requested")
+        sandbox.control("disconnect", reason="warning")
         app.hellos.get(timeout=SOON_S)
         outcome = click(sandbox, posted, wait_s=SOON_S)
         heard = app.heard.get(timeout=SOON_S)
