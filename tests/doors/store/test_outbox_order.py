@@ -1,6 +1,7 @@
 """Which notice goes first, which must wait for which, and what rests."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -82,6 +83,33 @@ def test_within_a_thread_what_speaks_goes_strictly_in_order(database: Database) 
     goes = [ORDER[int(key.removeprefix("news_")) // 2] for key in keys(claim(database, limit=1000))]
 
     assert sorted(goes) == sorted(row for row in ORDER if row[3])
+
+
+def test_many_senders_at_once_keep_every_threads_order(database: Database) -> None:
+    threads, verbs = 4, ["root", "reply", "call", "reply", "root", "reply"]
+    for number in range(threads * len(verbs)):
+        verb, thread = verbs[number // threads], f"thread_{number % threads}"
+        # By themselves the later ones would go first.
+        put_in(database, numbered(number, verb=verb, thread_key=thread, next_at=NOON - number * SECOND))
+    seen: list[tuple[str, str]] = []
+
+    def sending(sender: str) -> None:
+        idle = 0
+        while idle < 20 and len(seen) < 2 * threads * len(verbs):
+            mine = claim(database, sender, limit=2)
+            idle = 0 if mine else idle + 1
+            seen.extend((notice.thread_key, f"begins {notice.id}") for notice in mine)
+            for notice in mine:
+                seen.append((notice.thread_key, f"ends {notice.id}"))
+                outbox.record(database, replace(notice, state=SENT, channel="C1", ts="1.2"), sender=sender)
+
+    with ThreadPoolExecutor(4) as senders:
+        list(senders.map(sending, ["ada", "bob", "cyd", "dan"]))
+
+    for number in range(threads):
+        ids = [1 + number + threads * row for row in range(len(verbs))]
+        expected = [each for found in ids for each in (f"begins {found}", f"ends {found}")]
+        assert [what for key, what in seen if key == f"thread_{number}"] == expected
 
 
 @pytest.mark.parametrize("state, goes", [(WAITING, False), (SENT, True)])
