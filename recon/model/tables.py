@@ -256,7 +256,7 @@ cases = Table(
     UniqueConstraint("account", "subject"),
     Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, one severity after the other.
     Index(None, "state", "decided_at"),  # What each run must look at.
-    Index(None, "owner_target", "kind", "rank"),  # The threads.
+    Index(None, "owner_target", "kind", "rank", "waiting"),  # The threads, without their history.
     # Few; each minute looks which of them wake.
     Index(
         "ix_cases_snoozed_until",

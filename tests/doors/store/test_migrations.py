@@ -44,6 +44,10 @@ def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Dat
         connection.execute(text("DROP INDEX uq_operators_slack_id"))
         connection.execute(text("ALTER TABLE operators DROP COLUMN slack_id"))
         connection.execute(text("DROP INDEX ix_cases_snoozed_until"))
+        connection.execute(text("DROP INDEX ix_cases_owner_target_kind_rank_waiting"))
+        connection.execute(
+            text("CREATE INDEX ix_cases_owner_target_kind_rank ON cases (owner_target, kind, rank)")
+        )
         connection.execute(text("DROP INDEX ix_notices_target_sent_at"))
         connection.execute(text("DROP INDEX ix_notices_thread_key_state"))
         connection.execute(text("ALTER TABLE notices DROP COLUMN urgency"))

@@ -39,6 +39,9 @@ def upgrade() -> None:
     op.add_column("notices", Column("urgency", Integer, nullable=False, server_default="1"))
     op.create_index("ix_notices_thread_key_state", "notices", ["thread_key", "state", "id"])
     op.create_index("ix_notices_target_sent_at", "notices", ["target", "sent_at"])
+    op.drop_index("ix_cases_owner_target_kind_rank", "cases")
+    threads = ["owner_target", "kind", "rank", "waiting"]
+    op.create_index("ix_cases_owner_target_kind_rank_waiting", "cases", threads)
     asleep = text("snoozed_until IS NOT NULL")
     op.create_index(
         "ix_cases_snoozed_until",
