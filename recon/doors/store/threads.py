@@ -118,7 +118,9 @@ def _of(topic: Topic) -> tuple[ColumnElement[bool], ...]:
 def _told_since_root(connection: Connection, topic: Topic) -> set[CaseId]:
     """Return the cases that were told of in this thread since its latest root, that one included."""
     here = notices.c.thread_key == topic.key
-    root_id = connection.scalar(select(func.max(notices.c.id)).where(here, notices.c.verb == "root"))
+    # The sum keeps PostgreSQL from walking back through all notices of all threads to find the latest.
+    latest = func.max(notices.c.id + 0)
+    root_id = connection.scalar(select(latest).where(here, notices.c.verb == "root"))
     told = select(notices.c.case_ids).where(here, notices.c.id >= (root_id or 0))
     return {CaseId(case_id) for case_ids in connection.scalars(told) for case_id in case_ids}
 
