@@ -262,7 +262,7 @@ def _gone(outcome: Delivered | NotSent | Unknown, words: frozenset[str]) -> Deli
 
 
 def _refusal(error: SlackApiError) -> NotSent | Unknown:
-    status, said = error.response.status_code, _code(error)
+    status, said = error.response.status_code, wire.word(error)
     if status == http.client.TOO_MANY_REQUESTS or said in _TOO_MUCH:
         after = _seconds(error.response.headers)
         return NotSent(f"{_SAID}ratelimited", retry_after_seconds=after, counted=False)
@@ -280,18 +280,11 @@ def _refusal(error: SlackApiError) -> NotSent | Unknown:
     )
 
 
-def _code(error: SlackApiError) -> str | None:
-    """Return Slack's word; None for what the client could not read as Slack's and reports as a sentence."""
-    data = error.response.data
-    said = data.get("error") if isinstance(data, dict) else None
-    return said if isinstance(said, str) and re.fullmatch(r"[a-z0-9_]+", said) else None
-
-
 def _read(call: Callable[[], Any]) -> "Mapping[str, Any] | Unreadable":
     try:
         answer = call().data
     except SlackApiError as error:  # Slack, or something in front of it, answered no.
-        status, said = error.response.status_code, _code(error)
+        status, said = error.response.status_code, wire.word(error)
         silent = status != http.client.OK or said is None or said in _PERHAPS | _TOO_MUCH | _TOKEN
         reason = f"{_SAID}{said or 'nothing usable'} ({status}) when it was asked to look."
         return Unreadable(reason, silent=silent)

@@ -1,6 +1,5 @@
 """The Slack workspace as the bot sees it: its scopes, channels, people and groups. Never posts anything."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -143,9 +142,8 @@ def _asked(call: Callable[[], Any]) -> tuple[Mapping[str, Any], Mapping[str, str
     try:
         answer = call()
     except SlackApiError as error:  # Slack, or something in front of it, answered no.
-        data = error.response.data
-        said = data.get("error") if isinstance(data, dict) else None
-        if not isinstance(said, str) or not re.fullmatch(r"[a-z0-9_]+", said):
+        said = wire.word(error)
+        if said is None:
             return Unreadable(f"the answer ({error.response.status_code}) is not Slack's")
         return Unreadable(f"Slack said {said}")
     except Exception as error:  # noqa: BLE001 - a refused or broken connection, an answer cut short
