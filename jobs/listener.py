@@ -132,7 +132,7 @@ def _check(slack: SlackSettings, address: Address | None) -> None:
 def _ear(database: Database, slack: SlackSettings, reception: Reception, address: Address | None) -> Ear:
     if address is None:
         return Socket(slack, reception)
-    with extras.needed("Listening over HTTP", "sandbox"):
+    with extras.needed("Listening over HTTP", "slack"):
         from jobs.interactivity import Counter, Serving  # noqa: PLC0415 - who is not called needs no server
 
     def fresh(signature: str) -> bool:

@@ -48,8 +48,8 @@ def alarm(
         else "There was none yet"
     )
     rest = (
-        f"{last}. What happened since is not known: no case is opened or cleared. Look at the job and its "
-        f"log, then at `recon status`. {clean(dashboard_url)}"
+        f"{last}. What happened since is not known: no case is opened or cleared. What to do: look at the "
+        f"job and its log, then at `recon status`. {clean(dashboard_url)}"
     )
     return _notice(key, key, "root", message(f"{title}. {rest}", title, [rest]), target=channel, now=now)
 
