@@ -9,8 +9,9 @@ from typing import Any
 from recon import planning
 from recon.doors.store import cases, closure, leases, reading
 from recon.doors.stripe.provider import Provider
+from recon.model.records.notices import Notice
 from recon.model.records.words import NoticeState
-from recon.rules import deliveries, notices, windows
+from recon.rules import deliveries, windows
 from tests.month import life
 
 Sabotage = Callable[[], AbstractContextManager[None]]
@@ -89,12 +90,12 @@ def no_overlap() -> AbstractContextManager[None]:
 
 def said_again() -> AbstractContextManager[None]:
     """A notice's key is another with each run, so that the same news is new each time."""
-    real = notices._notice  # noqa: SLF001 - a safeguard is inside
+    real = Notice.new
 
-    def notice(dedupe_key: str, *rest: Any, **more: Any) -> Any:  # noqa: ANN401 - as the real one
-        return real(f"{dedupe_key}|{more['manner'].run_id}", *rest, **more)
+    def new(dedupe_key: str, *rest: Any, **more: Any) -> Any:  # noqa: ANN401 - as the real one
+        return real(f"{dedupe_key}|{more.get('run_id')}", *rest, **more)
 
-    return swapped(notices, "_notice", notice)
+    return swapped(Notice, "new", new)
 
 
 def no_fence() -> AbstractContextManager[None]:
