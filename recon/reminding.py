@@ -87,7 +87,7 @@ def _escalations(database: Database, manner: Manner) -> int:
         fresh = [replace(each, said=held[each.case.id]) for each in found if each.case.id in held]
         said = rules.escalations(fresh, manner)
         door.note(connection, said.notes, at=manner.now)
-        outbox.add(connection, said.notices, [])
+        outbox.add(connection, said.notices)
         whole = [look.profile for look in looks if look.whole and all(e.case.id in held for e in look.found)]
         door.look_again(connection, whole, at=manner.now)
     return len(said.notices)
@@ -121,7 +121,7 @@ def _dated(
         fresh = [case for case in found if case.id in held and name(case).name not in held[case.id]]
         said = compose(fresh, manner)
         door.note(connection, said.notes, at=manner.now)
-        outbox.add(connection, said.notices, [])
+        outbox.add(connection, said.notices)
     return len(said.notices)
 
 
@@ -145,5 +145,5 @@ def _digest(database: Database, morning: Morning, manner: Manner) -> int:
     with database.write() as connection:
         if not door.note_first(connection, rules.note_of(morning), at=manner.now):
             return 0  # Another tick was faster.
-        outbox.add(connection, said.notices, [])
+        outbox.add(connection, said.notices)
     return len(said.notices)

@@ -70,5 +70,5 @@ def check(database: Database, settings: Settings, *, clock: Callable[[], datetim
     said = tuple(each for each in said if outbox.named(database, each.dedupe_key) is None)
     if said:
         with database.write() as connection:
-            outbox.add(connection, said, [])
+            outbox.add(connection, said)
     return found

@@ -81,7 +81,7 @@ class World:
         """Put a notice into the outbox."""
         self.said.append(notice)
         with self.database.write() as connection:
-            outbox.add(connection, [notice], [])
+            outbox.add(connection, [notice])
 
     def say(self) -> None:
         """Put a few notices into the outbox, new threads and old ones."""

@@ -44,7 +44,7 @@ def told(database: Database, case: Case, *, sent_at: datetime, verb: str = "root
         created_at=sent_at,
     )
     with database.write() as connection:
-        outbox.add(connection, [notice], [])
+        outbox.add(connection, [notice])
         columns = tables.notices.c
         connection.execute(
             tables.notices.update()

@@ -57,7 +57,7 @@ class Town:
     def add(self, *notices: Notice) -> None:
         """Put notices into the outbox."""
         with self.database.write() as connection:
-            outbox.add(connection, notices, [])
+            outbox.add(connection, notices)
 
     def notices(self) -> dict[str, Notice]:
         """Return the outbox by dedupe key."""

@@ -75,7 +75,7 @@ def tell(database: Database, *cases: Case, at: timedelta = timedelta(0), **chang
         run_id=None,
     )
     with database.write() as connection:
-        outbox.add(connection, [replace(notice, **changes)], [])
+        outbox.add(connection, [replace(notice, **changes)])
 
 
 def open_cases(database: Database, *cases: Case) -> None:

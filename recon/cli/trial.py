@@ -183,7 +183,7 @@ class Trial:
             urgency=_URGENCY,
         )
         with self._database.write() as connection:
-            outbox.add(connection, [notice], [])
+            outbox.add(connection, [notice])
         while True:
             report = delivery.deliver(
                 self._database,

@@ -117,7 +117,7 @@ def test_each_test_is_a_message_of_its_own_and_goes_before_what_waits(
     database: Database, street: Street
 ) -> None:
     with database.write() as connection:
-        outbox.add(connection, [a_notice("digest", thread="t", target="#refund-operators", urgency=0)], [])
+        outbox.add(connection, [a_notice("digest", thread="t", target="#refund-operators", urgency=0)])
 
     tried(database, settings(street))
     street.advance(2)

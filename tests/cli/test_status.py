@@ -42,7 +42,7 @@ def save_run(database: Database, age: timedelta) -> None:
 
 def add(database: Database, *keys: str) -> None:
     with database.write() as connection:
-        outbox.add(connection, [a_notice(key, thread=key) for key in keys], [])
+        outbox.add(connection, [a_notice(key, thread=key) for key in keys])
 
 
 def test_before_the_first_run_nothing_is_stale() -> None:

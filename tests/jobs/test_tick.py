@@ -23,7 +23,7 @@ def waiting(street: Street, database: Database) -> None:
     hours_ago = datetime.now(UTC) - timedelta(hours=3)
     with database.write() as connection:
         runs.put(connection, replace(RUN, started_at=hours_ago, finished_at=hours_ago))
-        outbox.add(connection, [a_notice(case_ids=(), target="#payments")], [])
+        outbox.add(connection, [a_notice(case_ids=(), target="#payments")])
 
 
 def fails_with(error: Exception) -> object:

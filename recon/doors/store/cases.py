@@ -30,7 +30,7 @@ from recon.model import tables
 from recon.model.errors import CaseMoved, Report
 from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.claims import Claim
-from recon.model.records.notices import Notice, Thread
+from recon.model.records.notices import Notice
 from recon.model.records.results import Due, Healable, Reject
 from recon.model.records.runs import Lease, Run
 from recon.model.records.words import DEAD, AccountId, Basis, CaseId, IntentStatus, Subject
@@ -56,7 +56,6 @@ class Saving:
     changes: tuple[Change, ...] = ()
     heals: tuple[Healable, ...] = ()
     notices: tuple[Notice, ...] = ()
-    threads: tuple[Thread, ...] = ()
     judged: Iterable[Pair] = ()
     due: tuple[Due, ...] = ()
     withheld: tuple[Pair, ...] = ()
@@ -91,7 +90,7 @@ def save_run(database: Database, lease: Lease, saving: Saving) -> Saved:
         healed = tuple(heal for heal in saving.heals if _heal(connection, heal, run))
         not_healed = tuple(heal for heal in saving.heals if heal not in set(healed))
         moved = _save(connection, saving.changes)
-        outbox.add(connection, _still_true(saving.notices, moved), saving.threads)
+        outbox.add(connection, _still_true(saving.notices, moved))
         _replace_due(connection, saving, not_healed, moved)
         _replace_rejects(connection, saving)
         run = replace(run, healed=len(healed), heads_digest=seals.close(connection, run.id))
@@ -106,7 +105,6 @@ def save_changes(
     changes: Sequence[Change],
     *,
     notices: Sequence[Notice] = (),
-    threads: Sequence[Thread] = (),
 ) -> tuple[Change, ...]:
     """Save changes that were planned again; return those whose case moved once more.
 
@@ -116,7 +114,7 @@ def save_changes(
     with database.write() as connection:
         leases.check(connection, lease)
         moved = _save(connection, changes)
-        outbox.add(connection, _still_true(notices, moved), threads)
+        outbox.add(connection, _still_true(notices, moved))
     return moved
 
 
@@ -124,7 +122,6 @@ def move(
     database: Database,
     change: Change,
     notices: Sequence[Notice] = (),
-    threads: Sequence[Thread] = (),
     *,
     claim: Claim | None = None,
 ) -> None:
@@ -152,7 +149,7 @@ def move(
                 f"Expected refund {claim.refund.id} and its intent as they were read, found that they "
                 "changed. Nothing of yours was saved: read the case again, then decide."
             )
-        outbox.add(connection, notices, threads)
+        outbox.add(connection, notices)
 
 
 def get(database: Database, case_id: CaseId) -> Case | None:

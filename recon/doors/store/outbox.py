@@ -14,7 +14,7 @@ from recon.doors.store.engines import Database
 from recon.doors.store.rows import notice_record, notice_row
 from recon.doors.store.statements import chunks, insert
 from recon.model.records.notices import Notice, Thread
-from recon.model.records.words import CaseId, NoticeState
+from recon.model.records.words import NoticeState
 from recon.model.tables import notice_cases, notices
 from recon.model.tables import threads as threads_table
 
@@ -152,18 +152,6 @@ def threads_from(database: Database, beginning: str) -> Mapping[str, Thread]:
     return {row.key: Thread(row.key, row.target, row.channel, row.root_ts, row.root_id) for row in rows}
 
 
-def told(database: Database, cases: Iterable[CaseId]) -> frozenset[CaseId]:
-    """Return those of these cases that some notice speaks of, whether it has gone out or not."""
-    with database.read() as connection:
-        return frozenset(
-            CaseId(found)
-            for chunk in chunks(cases)
-            for found in connection.scalars(
-                select(notice_cases.c.case_id).distinct().where(notice_cases.c.case_id.in_(chunk))
-            )
-        )
-
-
 def next_due(database: Database, *, lapse: timedelta = timedelta(0)) -> datetime | None:
     """Return when the next notice can be claimed; None when none is on its way.
 
@@ -288,9 +276,9 @@ def named(database: Database, dedupe_key: str) -> Notice | None:
         return next(map(notice_record, row.mappings()), None)
 
 
-def add(connection: Connection, new: Sequence[Notice], known: Sequence[Thread]) -> None:
+def add(connection: Connection, new: Sequence[Notice]) -> None:
     """Put notices into the outbox, within the transaction of what they tell; news told before is left out."""
-    named = {notice.thread_key: notice.target for notice in new} | {each.key: each.target for each in known}
+    named = {notice.thread_key: notice.target for notice in new}
     if named:
         connection.execute(
             insert(connection, threads_table).on_conflict_do_nothing(),

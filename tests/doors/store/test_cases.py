@@ -4,13 +4,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, text, update
 
-from recon.doors.store import cases, leases, outbox, reading, runs
+from recon.doors.store import cases, leases, outbox, reading, runs, threads
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
 from recon.model import tables
 from recon.model.errors import ConfigurationError, LeaseLost
 from recon.model.records.cases import Owner
-from recon.model.records.notices import Thread
 from recon.model.records.results import Due, Healable, Money, Reject
 from recon.model.records.runs import HOUR
 from recon.model.records.words import (
@@ -65,7 +64,6 @@ def test_a_run_saves_everything_it_found(database: Database) -> None:
             run,
             changes=(change,),
             notices=(a_notice(),),
-            threads=(Thread("thread_1", "#payments"),),
             judged=[(PLATFORM, INTENT)],
             due=(Due(PLATFORM, INTENT, LATER),),
             rejects=(Reject("refunds", 3, "re_9", "No amount.", PLATFORM, ("key_9",)),),
@@ -77,7 +75,7 @@ def test_a_run_saves_everything_it_found(database: Database) -> None:
     assert cases.get(database, change.case.id) == change.case
     assert [stored.entry for stored in cases.entries(database, change.case.id)] == [change.entry]
     assert outbox.recent(database, 5) == (a_notice(id=1),)
-    assert outbox.told(database, [change.case.id]) == {change.case.id}
+    assert threads.known(database, (), [change.case.id]).told == {change.case.id}
     assert due(database) == {(PLATFORM, INTENT): LATER}
     assert count(database, "rejects") == 1
     assert cases.verify(database) == ()

@@ -17,8 +17,8 @@ CLAIM = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
 
 
-def fill(database: Database, *notices: Notice, threads: tuple[Thread, ...] = ()) -> None:
-    cases.save_run(database, a_lease(database), Saving(a_run(), notices=notices, threads=threads))
+def fill(database: Database, *notices: Notice) -> None:
+    cases.save_run(database, a_lease(database), Saving(a_run(), notices=notices))
 
 
 def numbered(number: int, **changes: object) -> Notice:
@@ -108,13 +108,14 @@ def test_many_senders_claim_each_notice_once(database: Database) -> None:
 
 
 def test_what_became_of_a_root_is_its_threads_place(database: Database) -> None:
-    fill(database, a_notice(), threads=(Thread("thread_1", "#payments"), Thread("other", "#other")))
+    later = NOON + 9 * CLAIM
+    fill(database, a_notice(), numbered(2, thread_key="other", target="#other", next_at=later))
     (mine,) = claim(database)
     sent = replace(mine, state=NoticeState.SENT, sent_at=NOON, channel="C1", ts="1.2")
 
     assert outbox.record(database, sent, sender="ada")
 
-    assert outbox.recent(database, 1) == (replace(sent, claimed_by=None, claimed_until=None),)
+    assert outbox.recent(database, 2)[-1] == replace(sent, claimed_by=None, claimed_until=None)
     assert outbox.threads(database, ["thread_1", "other", "unknown"]) == {
         "thread_1": Thread("thread_1", "#payments", "C1", "1.2", mine.id),
         "other": Thread("other", "#other"),

@@ -37,7 +37,7 @@ def in_thread(number: int, verb: str, **changes: object) -> Notice:
 def put_in(database: Database, *notices: Notice) -> None:
     """Put notices into the outbox."""
     with database.write() as connection:
-        outbox.add(connection, notices, [])
+        outbox.add(connection, notices)
 
 
 def keys(notices: tuple[Notice, ...]) -> list[str]:

@@ -165,6 +165,6 @@ def test_a_case_was_kept_back_where_its_latest_news_is_an_unread_account_s_and_n
         of_run = RunId(said) if said.startswith("run") else None
         at = case.opened_at + timedelta(minutes=1 if said == "later" else -1)
         with database.write() as connection:
-            outbox.add(connection, [told(1, case, run_id=of_run, created_at=at)], [])
+            outbox.add(connection, [told(1, case, run_id=of_run, created_at=at)])
 
     assert threads.kept_back(database, [case.id]) == ({case.id} if kept else set())
