@@ -280,7 +280,7 @@ class _Pass:
         self, changes: Sequence[Change], was: Mapping[CaseId, Case], last: Run, now: datetime
     ) -> tuple[Notice, ...]:
         """Return the notices of these changes; what the latest run kept back stays so."""
-        livemode = any(account.livemode for account in mirror.accounts(self.database))
+        livemode = mirror.livemode(self.database)
         manner = Manner.of(
             self.settings, self.owners.profiles(), livemode=livemode, as_of=last.as_of, now=now
         )

@@ -314,7 +314,7 @@ class Desk:
         manner = Manner.of(
             self._settings,
             self._profiles(),
-            livemode=any(each.livemode for each in mirror.accounts(self._database)),
+            livemode=mirror.livemode(self._database),
             as_of=last.as_of if last is not None else now,
             now=now,
         )

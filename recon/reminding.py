@@ -57,8 +57,8 @@ def remind(database: Database, settings: Settings, *, clock: Callable[[], dateti
         DatabaseUnavailable: what was said before stands, and the rest is said by the next look.
     """
     now = clock()
-    livemode = any(account.livemode for account in mirror.accounts(database))
     profiles = ownership.parse(settings.owners).profiles()
+    livemode = mirror.livemode(database)
     manner = Manner.of(settings, profiles, livemode=livemode, as_of=now, now=now)
     return Reminded(
         escalations=_escalations(database, manner),

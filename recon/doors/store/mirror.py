@@ -40,6 +40,11 @@ def accounts(database: Database) -> tuple[Account, ...]:
     )
 
 
+def livemode(database: Database) -> bool:
+    """Return whether the refunds in the mirror are of real money; False before there are any."""
+    return any(account.livemode for account in accounts(database))
+
+
 def save_account(database: Database, lease: Lease, account: Account) -> None:
     """Write down what is known of an account now.
 

@@ -116,6 +116,16 @@ def test_accounts_are_remembered_in_order(database: Database) -> None:
     assert mirror.accounts(database) == (platform, Account(OTHER))
 
 
+def test_money_is_real_where_an_account_says_so(database: Database) -> None:
+    lease = a_lease(database)
+    modes = [mirror.livemode(database)]
+    for account in (Account(PLATFORM, livemode=False), Account(OTHER, livemode=True)):
+        mirror.save_account(database, lease, account)
+        modes.append(mirror.livemode(database))
+
+    assert modes == [False, False, True]
+
+
 def test_cursors_stand_beside_the_watermark(database: Database) -> None:
     lease = a_lease(database)
     read = Cursors(relist_at=NOON - timedelta(days=3), events_at=NOON)
