@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from recon.model import wording
-from recon.model.blocks import VALUE_LIMIT, clean, code, context, escaped, header, section, sections
-from recon.model.particulars import largest, line, mode, sums
+from recon.model.blocks import VALUE_LIMIT, clean, code, context, header, section, sections
+from recon.model.particulars import largest, line, mode, queue, sums
 from recon.model.phrases import minute, several, why_unread
 from recon.model.records.cases import Case
 from recon.model.records.notices import Manner, Message
@@ -30,7 +30,7 @@ def surge(cases: Sequence[Case], manner: Manner) -> Message:
     step = "Look for one cause first, such as a changed mapping or a key of another account."
     lines = [f"• {line(case, manner)}" for case in shown]
     more = len(cases) - len(shown)
-    link = escaped(manner.dashboard_url)
+    link = queue(manner)
     lines += [f"and {more} more: <{link}|all {len(cases)} in the queue>"] if more else []
     blocks = [
         header(title),
@@ -64,7 +64,7 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
     step = "Put right what the reasons name. The next run reads the same again, and tells what it kept back."
     more = len(reasons) - _REASONS
     lines = [f"• {reason}" for reason in reasons[:_REASONS]] + ([f"and {more} more"] if more > 0 else [])
-    link = escaped(manner.dashboard_url)
+    link = queue(manner)
     blocks = [
         header(title),
         section(held),
@@ -93,7 +93,7 @@ def rejected(rejects: Sequence[Reject], manner: Manner) -> Message:
         for each in rejects[:_REASONS]
     ]
     lines += [f"and {more} more; `recon run --format json` lists them"] if more > 0 else []
-    link = escaped(manner.dashboard_url)
+    link = queue(manner)
     blocks = [
         header(f"{several(len(rejects), 'row')} could not be judged{mode(manner)}"),
         section(f"{said}; {held}: no case of theirs is opened or cleared."),

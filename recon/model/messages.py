@@ -7,15 +7,24 @@ ids, and every case it leaves out is one link away.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from recon.model import wording
-from recon.model.blocks import VALUE_LIMIT, clean, context, escaped, header, section, sections
-from recon.model.particulars import TOP, by_money, largest, line, menu, mode, named, sums
+from recon.model.blocks import VALUE_LIMIT, clean, context, header, section, sections
+from recon.model.particulars import (
+    TOP,
+    by_money,
+    largest,
+    line,
+    mention,
+    menu,
+    mode,
+    named,
+    queue,
+    sums,
+)
 from recon.model.phrases import duration, minute
 from recon.model.records.cases import Case, Owner
 from recon.model.records.notices import Block, Manner, Message, Standing, Topic
-from recon.model.records.owners import is_group
 from recon.model.records.queues import WAITING
 from recon.model.records.words import Action, Actor, CaseState, Certainty
 
@@ -206,12 +215,9 @@ def _name(owner: Owner) -> str:
 
 def _mention(owner: Owner, manner: Manner, *, ping: bool) -> str:
     """Return the mention of the owner's user group, where there is one and it is to be rung."""
-    profile = manner.profile(owner)
-    group = profile.target if is_group(profile.target) else profile.group
-    return f"<!subteam^{clean(group)}> " if ping and group else ""
+    return mention(manner.profile(owner)) if ping else ""
 
 
 def _queue(topic: Topic, manner: Manner) -> str:
     """Return the address of the queue, filtered to one thread's kind and severity, escaped."""
-    filters = urlencode({"kind": topic.kind, "severity": topic.severity})
-    return escaped(f"{manner.dashboard_url}/?{filters}")
+    return queue(manner, kind=topic.kind, severity=topic.severity)

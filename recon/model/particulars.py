@@ -1,4 +1,4 @@
-"""How cases read in a message: the line of each, its ids, their money per currency.
+"""How cases read in any message: the line of each, its ids, their money, whom it calls and where it leads.
 
 Never decides what is said, and never says anything about a person but ids.
 """
@@ -14,6 +14,7 @@ from recon.model.buttons import MENU, Button, Verb
 from recon.model.phrases import minute
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner
+from recon.model.records.owners import Profile, is_group
 from recon.model.records.queues import WAITING
 from recon.model.records.results import Money
 from recon.model.records.words import CaseState
@@ -114,3 +115,15 @@ def ids(case: Case) -> list[tuple[str, str]]:
 def mode(manner: Manner) -> str:
     """Return what follows a title where the money is not real."""
     return "" if manner.livemode else ", test mode"
+
+
+def mention(profile: Profile) -> str:
+    """Return the mention of a user group, with a space behind it, where an owner has one or is one."""
+    group = profile.target if is_group(profile.target) else profile.group
+    return f"<!subteam^{clean(group)}> " if group else ""
+
+
+def queue(manner: Manner, **filters: str) -> str:
+    """Return the address of the queue, filtered, escaped."""
+    asked = f"/?{urlencode(filters)}" if filters else ""
+    return escaped(f"{manner.dashboard_url}{asked}")

@@ -7,15 +7,14 @@ shows the largest five and counts the rest; it says nothing about a person but i
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from urllib.parse import urlencode
 
 from recon.model import money, wording
-from recon.model.blocks import VALUE_LIMIT, clean, context, escaped, header, section, sections
-from recon.model.particulars import TOP, largest, line, menu, mode, named, sums
+from recon.model.blocks import VALUE_LIMIT, clean, context, header, section, sections
+from recon.model.particulars import TOP, largest, line, mention, menu, mode, named, queue, sums
 from recon.model.phrases import duration, minute, several
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner, Message, Topic
-from recon.model.records.owners import Profile, is_group
+from recon.model.records.owners import Profile
 from recon.model.records.reminders import Holdings, Pile, Unanswered
 from recon.model.records.results import Money
 from recon.model.records.words import Kind
@@ -34,11 +33,11 @@ def escalation(topic: Topic, asked: Profile, unanswered: Sequence[Unanswered], m
     at_risk = f"{sums(cases)} at risk, oldest {_oldest(cases, manner)}"
     owner = f"Owner: {_names(cases)}, told at {minute(told_at)}"
     step = f"Answer in their place, or find who does. {wording.NEXT_STEPS[topic.kind]}"
-    link = _queue(manner, kind=topic.kind, severity=topic.severity)
+    link = queue(manner, kind=topic.kind, severity=topic.severity)
     account = f"Account: {clean(topic.account, limit=VALUE_LIMIT)}\n" if topic.account else ""
     blocks = [
         header(title),
-        section(f"{_mention(asked)}*{at_risk}*\n{account}{owner}"),
+        section(f"{mention(asked)}*{at_risk}*\n{account}{owner}"),
         section(f"*What to do:* {step}"),
         *_largest(cases, link, manner),
         context(f"As of {minute(manner.now)} · <{link}|Open the queue>"),
@@ -66,7 +65,7 @@ def digest(holdings: Holdings, manner: Manner) -> Message:
     """Return how an owner's cases stand, for the beginning of a day."""
     title = f"Today: {several(holdings.waiting, 'case waits', 'cases wait')}{mode(manner)}"
     names = ", ".join(clean(name, limit=VALUE_LIMIT) for name in holdings.names[:TOP])
-    at_risk, link = f"{_amounts(_together(holdings.piles))} at risk", _queue(manner)
+    at_risk, link = f"{_amounts(_together(holdings.piles))} at risk", queue(manner)
     besides = _besides(holdings)
     step = "Answer the unanswered first, from the top; acknowledge what you are at."
     oldest = holdings.oldest
@@ -88,7 +87,7 @@ def digest(holdings: Holdings, manner: Manner) -> Message:
 
 def _dated(title: str, step: str, cases: Sequence[Case], manner: Manner) -> Message:
     """Return a message about cases of any kind of one owner, of which a date runs out."""
-    link, counts = _queue(manner), Counter(case.mismatch.kind for case in cases)
+    link, counts = queue(manner), Counter(case.mismatch.kind for case in cases)
     told = ", ".join(wording.counted(kind, counts[kind]) for kind in Kind if kind in counts)
     at_risk = f"{sums(cases)} at risk, oldest {_oldest(cases, manner)}"
     owner = f"Owner: {_names(cases)}"
@@ -122,18 +121,6 @@ def _names(cases: Iterable[Case]) -> str:
     more = len(names) - TOP
     shown = [clean(name, limit=VALUE_LIMIT) for name in names[:TOP]]
     return ", ".join(shown + ([f"{more} more"] if more > 0 else []))
-
-
-def _mention(asked: Profile) -> str:
-    """Return the mention of a user group, where whoever is asked has one or is one."""
-    group = asked.target if is_group(asked.target) else asked.group
-    return f"<!subteam^{clean(group)}> " if group else ""
-
-
-def _queue(manner: Manner, **filters: str) -> str:
-    """Return the address of the queue, escaped."""
-    asked = f"/?{urlencode(filters)}" if filters else ""
-    return escaped(f"{manner.dashboard_url}{asked}")
 
 
 def _pile(pile: Pile, manner: Manner) -> str:
