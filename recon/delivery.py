@@ -1,7 +1,7 @@
 """Waiting notices to Slack: claim, send or look, write down what became of it.
 
 A notice is committed as `sending` before anything is sent, and nothing is open while Slack is asked. What a
-dead sender left behind is looked for before it is sent again. Never composes a message.
+dead sender left behind is looked for before it is sent again. Never decides whether anything is said.
 """
 
 import os

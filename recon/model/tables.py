@@ -358,7 +358,8 @@ notice_cases = Table(
     PrimaryKeyConstraint("case_id", "notice_id"),
 )
 
-# What somebody was told once of a case because time ran out: an escalation, a snooze's or acceptance's end.
+# What was said once because time ran out: of a case, or of the target that a digest goes to. Under the empty
+# case_id, when each chain was looked at last.
 reminders = Table(
     "reminders",
     metadata,

@@ -188,11 +188,11 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """What every notice of a run has in common.
+    """What the notices of one run, one move or one look at the time have in common.
 
-    as_of: the time its cases were judged at. livemode: whether the money is real. dashboard_url: without
-    a slash at its end. profiles: what is known of owners, by their names. answers: somebody listens to what
-    is clicked in Slack; otherwise nothing can be.
+    run_id: None where no run says it. as_of: the time its cases were judged at. livemode: whether the money
+    is real. dashboard_url: without a slash at its end. profiles: what is known of owners, by their names.
+    answers: somebody listens to what is clicked in Slack; otherwise nothing can be.
     """
 
     run_id: RunId | None
