@@ -3,18 +3,34 @@
 Never moves a case.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, func, literal, or_, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+)
 
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS, SEVERITIES, case_record
+from recon.model.records.cases import JOB, Case
 from recon.model.records.queues import WAITING, Cursor, QueueFilters, QueuePage, QueueSummary
-from recon.model.records.words import Kind, Severity
-from recon.model.tables import case_refunds, cases
+from recon.model.records.words import AccountId, Action, CaseState, Kind, Severity
+from recon.model.tables import case_refunds, cases, entries
 
 EVERYTHING_WAITING = QueueFilters()
+OVER = tuple(state for state in CaseState if state not in WAITING)
+CHUNK = 1_000  # Cases read at once where all are wanted: a megabyte or two.
 
 
 def page(
@@ -24,24 +40,33 @@ def page(
     limit: int = 50,
 ) -> QueuePage:
     """Return the cases that follow a place in the queue, at most limit of them."""
-    worst = max(SEVERITIES) if after is None else RANKS[after.severity]
-    rows: list[RowMapping] = []
     with database.read() as connection:
-        # One query for each severity: no index runs down the severities and up the times at once.
-        for rank in range(worst, min(SEVERITIES) - 1, -1):
-            begin = after if rank == worst else None
-            rows += _of_severity(connection, rank, filters, begin, limit + 1 - len(rows))
-            if len(rows) > limit:
-                break
-    found = tuple(map(case_record, rows[:limit]))
-    last = found[-1] if len(rows) > limit else None
-    return QueuePage(found, None if last is None else Cursor(last.severity, last.opened_at, last.id))
+        return _page(connection, filters, after, limit)
+
+
+def every(database: Database, filters: QueueFilters) -> Iterator[tuple[Case, ...]]:
+    """Yield all cases that the filters let through, some at a time, in the queue's order and in one view."""
+    after: Cursor | None = None
+    with database.read() as connection:
+        while True:
+            found = _page(connection, filters, after, CHUNK)
+            yield found.cases
+            if found.next is None:
+                return
+            after = found.next
+
+
+def count(database: Database, filters: QueueFilters, *, limit: int) -> int:
+    """Return how many cases the filters let through, counted no further than the limit."""
+    some = select(cases.c.id).where(*_conditions(filters)).limit(limit).subquery()
+    with database.read() as connection:
+        return connection.scalar(select(func.count()).select_from(some)) or 0
 
 
 def summary(database: Database) -> QueueSummary:
     """Return what waits for somebody."""
     columns = cases.c
-    facts = (columns.kind, columns.rank, columns.owner_name, columns.currency)
+    facts = (columns.kind, columns.rank, columns.owner_name, columns.account, columns.currency)
     query: Select[Any] = (
         select(*facts, func.count(), func.sum(columns.at_risk_minor), func.min(columns.opened_at))
         .where(columns.waiting)
@@ -50,13 +75,15 @@ def summary(database: Database) -> QueueSummary:
     kinds = dict.fromkeys(Kind, 0)
     severities = dict.fromkeys(Severity, 0)
     owners: dict[str, int] = {}
+    accounts: dict[AccountId, int] = {}
     at_risk: dict[str, int] = {}
     opened = []
     with database.read() as connection:
-        for kind, rank, owner, currency, count, minor, first in connection.execute(query):
-            kinds[Kind(kind)] += count
-            severities[SEVERITIES[rank]] += count
-            owners[owner or ""] = owners.get(owner or "", 0) + count
+        for kind, rank, owner, account, currency, number, minor, first in connection.execute(query):
+            kinds[Kind(kind)] += number
+            severities[SEVERITIES[rank]] += number
+            owners[owner or ""] = owners.get(owner or "", 0) + number
+            accounts[account] = accounts.get(account, 0) + number
             at_risk[currency] = at_risk.get(currency, 0) + int(minor)  # PostgreSQL's sum is a Decimal.
             opened.append(first)
     return QueueSummary(
@@ -64,6 +91,7 @@ def summary(database: Database) -> QueueSummary:
         kinds=kinds,
         severities=severities,
         owners=dict(sorted(owners.items())),
+        accounts=dict(sorted(accounts.items())),
         at_risk={currency: minor for currency, minor in sorted(at_risk.items()) if minor},
         oldest_opened_at=min(opened, default=None),
     )
@@ -78,40 +106,91 @@ def standing(database: Database) -> Mapping[tuple[Kind, Severity, str], tuple[in
     )
     with database.read() as connection:
         return {
-            (Kind(kind), SEVERITIES[rank], currency): (count, int(minor))  # PostgreSQL's sum is a Decimal.
-            for kind, rank, currency, count, minor in connection.execute(query)
+            (Kind(kind), SEVERITIES[rank], currency): (number, int(minor))  # PostgreSQL's sum is a Decimal.
+            for kind, rank, currency, number, minor in connection.execute(query)
         }
+
+
+def _page(connection: Connection, filters: QueueFilters, after: Cursor | None, limit: int) -> QueuePage:
+    worst = max(SEVERITIES) if after is None else RANKS[after.severity]
+    wanted = {RANKS[severity] for severity in filters.severities or SEVERITIES.values()}
+    rows: list[RowMapping] = []
+    # One query for each severity: no index runs down the severities and up the times at once.
+    for rank in sorted(wanted, reverse=True):
+        if rank > worst or len(rows) > limit:
+            continue
+        begin = after if rank == worst else None
+        rows += _of_severity(connection, rank, filters, begin, limit + 1 - len(rows))
+    found = tuple(map(case_record, rows[:limit]))
+    last = found[-1] if len(rows) > limit else None
+    return QueuePage(found, None if last is None else Cursor(last.severity, last.opened_at, last.id))
 
 
 def _of_severity(
     connection: Connection, rank: int, filters: QueueFilters, after: Cursor | None, limit: int
 ) -> Sequence[RowMapping]:
     columns = cases.c
-    query = select(cases).where(*_conditions(filters), columns.rank == rank)
-    if after is not None:
-        place = (literal(after.opened_at, columns.opened_at.type), literal(after.case_id, columns.id.type))
-        query = query.where(tuple_(columns.opened_at, columns.id) > tuple_(*place))
-    query = query.order_by(columns.opened_at, columns.id).limit(limit)
-    return connection.execute(query).mappings().all()
+    order = (columns.opened_at, columns.id)
+    asked = filters.states or tuple(CaseState)
+    parts: list[Sequence[RowMapping]] = []
+    # What waits and what is over each by itself: the index has their times in order only so.
+    for waiting, those in ((True, WAITING), (False, OVER)):
+        if set(asked).isdisjoint(those):
+            continue
+        query = select(cases).where(columns.waiting if waiting else ~columns.waiting)
+        query = query.where(*_conditions(filters), columns.rank == rank)
+        if after is not None:
+            place = (after.opened_at, after.case_id)
+            typed = [literal(value, column.type) for value, column in zip(place, order, strict=True)]
+            query = query.where(tuple_(*order) > tuple_(*typed))
+        query = query.order_by(*order).limit(limit)
+        parts.append(connection.execute(query).mappings().all())
+    return tuple(islice(merge(*parts, key=lambda row: (row["opened_at"], row["id"])), limit))
 
 
 def _conditions(filters: QueueFilters) -> list[ColumnElement[bool]]:
     columns = cases.c
-    found: list[ColumnElement[bool]] = []
-    if filters.states:
-        if set(filters.states) <= set(WAITING):
-            found.append(columns.waiting)
-        if set(filters.states) != set(WAITING):
-            found.append(columns.state.in_(filters.states))
-    if filters.kinds:
-        found.append(columns.kind.in_(filters.kinds))
-    if filters.severities:
-        found.append(columns.rank.in_([RANKS[severity] for severity in filters.severities]))
-    if filters.owners:
-        found.append(func.coalesce(columns.owner_name, "").in_(filters.owners))
+    found = _states(filters)
+    ranks = [RANKS[severity] for severity in filters.severities]
+    words: tuple[tuple[ColumnElement[Any], Sequence[object]], ...] = (
+        (columns.kind, filters.kinds),
+        (columns.rank, ranks),
+        (func.coalesce(columns.owner_name, ""), filters.owners),
+        (columns.account, filters.accounts),
+    )
+    found += [column.in_(wanted) for column, wanted in words if wanted]
+    if filters.opened_from is not None:
+        found.append(columns.opened_at >= filters.opened_from)
+    if filters.opened_before is not None:
+        found.append(columns.opened_at < filters.opened_before)
+    if filters.at_least is not None:
+        found.append(columns.currency == filters.at_least.currency)
+        found.append(columns.at_risk_minor >= filters.at_least.amount_minor)
+    if filters.person:
+        found.append(_of_person(filters.person))
     if filters.search:
         found.append(_search(filters.search))
     return found
+
+
+def _states(filters: QueueFilters) -> list[ColumnElement[bool]]:
+    if not filters.states:
+        return []
+    found: list[ColumnElement[bool]] = [cases.c.waiting] if set(filters.states) <= set(WAITING) else []
+    if set(filters.states) != set(WAITING):
+        found.append(cases.c.state.in_(filters.states))
+    return found
+
+
+def _of_person(name: str) -> ColumnElement[bool]:
+    """Return whether somebody is the owner of a case or has acknowledged it."""
+    of_entry = entries.c
+    # The job acknowledges nothing; it is named as the index on people's entries names it.
+    by_people = of_entry.actor != literal_column(f"'{JOB}'")
+    taken = select(of_entry.topic).where(
+        of_entry.actor == name, by_people, of_entry.action == Action.ACKNOWLEDGED
+    )
+    return or_(cases.c.owner_name == name, cases.c.id.in_(taken))
 
 
 def _search(wanted: str) -> ColumnElement[bool]:

@@ -5,23 +5,31 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recon.model.records.cases import Case
-from recon.model.records.words import CaseId, CaseState, Kind, Severity
+from recon.model.records.results import Money
+from recon.model.records.words import AccountId, CaseId, CaseState, Kind, Severity
 
 WAITING = (CaseState.OPEN, CaseState.ACKNOWLEDGED)  # The states in which somebody must still act.
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFilters:
-    """Which cases to show; an empty tuple or text filters nothing.
+    """Which cases to show; an empty tuple or text, and None, filter nothing.
 
-    owners: names; "" is nobody's. search: a case id, order, customer, payment, intent key or refund id,
-    exactly.
+    owners: names; "" is nobody's. accounts: "" is the platform's own. person: whose they are, as their owner
+    or because they acknowledged them. opened_from, opened_before: the first is included, the second is not.
+    at_least: what must be at risk, in this currency. search: a case id, order, customer, payment, intent key
+    or refund id, exactly.
     """
 
     states: tuple[CaseState, ...] = WAITING
     kinds: tuple[Kind, ...] = ()
     severities: tuple[Severity, ...] = ()
     owners: tuple[str, ...] = ()
+    accounts: tuple[AccountId, ...] = ()
+    person: str = ""
+    opened_from: datetime | None = None
+    opened_before: datetime | None = None
+    at_least: Money | None = None
     search: str = ""
 
 
@@ -49,13 +57,14 @@ class QueuePage:
 class QueueSummary:
     """What waits for somebody, over all pages and filters.
 
-    kinds, severities: every word, zeros too. owners: by name, "" is nobody's. at_risk: minor units by
-    currency. oldest_opened_at: None when nothing waits.
+    kinds, severities: every word, zeros too. owners: by name, "" is nobody's. accounts: "" is the platform's
+    own. at_risk: minor units by currency. oldest_opened_at: None when nothing waits.
     """
 
     waiting: int
     kinds: Mapping[Kind, int]
     severities: Mapping[Severity, int]
     owners: Mapping[str, int]
+    accounts: Mapping[AccountId, int]
     at_risk: Mapping[str, int]
     oldest_opened_at: datetime | None

@@ -6,11 +6,11 @@ import pytest
 from recon.doors.store import cases, queue
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
-from recon.model.records.cases import Case
+from recon.model.records.cases import JOB, Case
 from recon.model.records.queues import QueueFilters, QueueSummary
 from recon.model.records.results import Money
 from recon.model.records.words import AccountId, CaseState, Kind, RefundId, Severity, Subject
-from tests.builders import NOON, a_case, a_mismatch, an_owner
+from tests.builders import NOON, PLATFORM, a_case, a_mismatch, an_owner
 from tests.doors.store.books import a_lease, a_run, acknowledged, opened
 
 CRITICAL = replace(a_case(a_mismatch(subject=Subject("intent:critical"))), severity=Severity.CRITICAL)
@@ -97,6 +97,20 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(database: Database, l
         (QueueFilters(owners=("",)), {OLD}),
         (QueueFilters(owners=("", "Ada")), {LOW, OLD}),
         (QueueFilters(kinds=(Kind.DUPLICATE,), owners=("Ada",)), {LOW}),
+        (QueueFilters(accounts=(AccountId("acct_2"),)), {OLD}),
+        (QueueFilters(accounts=(PLATFORM,)), {CRITICAL, NEW, LOW}),
+        (QueueFilters(accounts=(PLATFORM, AccountId("acct_2"))), {CRITICAL, NEW, OLD, LOW}),
+        (QueueFilters(person="Ada"), {LOW}),
+        (QueueFilters(person="nobody of ours"), set()),
+        (QueueFilters(opened_from=NOON + timedelta(hours=2)), {NEW}),
+        (QueueFilters(opened_from=NOON + timedelta(hours=2, microseconds=1)), set()),
+        (QueueFilters(opened_before=NOON), set()),
+        (QueueFilters(opened_before=NOON + timedelta(microseconds=1)), {OLD}),
+        (QueueFilters(at_least=Money(4900, "usd")), {CRITICAL, NEW}),
+        (QueueFilters(at_least=Money(4901, "usd")), set()),
+        (QueueFilters(at_least=Money(2**53 + 1, "jpy")), {OLD}),
+        (QueueFilters(at_least=Money(2**53 + 2, "jpy")), set()),
+        (QueueFilters(at_least=Money(0, "eur")), {LOW}),
         (QueueFilters(search=LOW.id), {LOW}),
         (QueueFilters(search="order_old"), {OLD}),
         (QueueFilters(search="cus_old"), {OLD}),
@@ -114,6 +128,81 @@ def test_filters_narrow_the_queue(database: Database, filters: QueueFilters, fou
     fill(database, *EVERYTHING)
 
     assert {case.id for case in queue.page(database, filters).cases} == {case.id for case in found}
+
+
+def test_what_somebody_acknowledged_is_theirs_too(database: Database) -> None:
+    fill(database, *EVERYTHING)
+    move = acknowledged(NEW)
+    cases.move(database, move)
+
+    found = {
+        name: {case.id for case in queue.page(database, QueueFilters(person=name)).cases}
+        for name in (move.entry.actor, "Ada", JOB)
+    }
+
+    assert found == {move.entry.actor: {NEW.id}, "Ada": {LOW.id}, JOB: set()}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+@pytest.mark.parametrize(
+    "filters",
+    [
+        QueueFilters(states=()),
+        QueueFilters(states=(CaseState.CLEARED, CaseState.ACKNOWLEDGED)),
+        QueueFilters(states=(CaseState.RESOLVED, CaseState.CLEARED)),
+        QueueFilters(states=(), severities=(Severity.HIGH, Severity.LOW)),
+        QueueFilters(states=(), kinds=(Kind.DUPLICATE,), accounts=(PLATFORM,)),
+    ],
+)
+def test_pages_of_every_filter_are_parts_of_its_whole(
+    database: Database, filters: QueueFilters, limit: int
+) -> None:
+    over = [
+        a_case(
+            a_mismatch(subject=Subject(f"intent:over {number}")),
+            state=CaseState.RESOLVED if number % 2 else CaseState.CLEARED,
+            opened_at=NOON + timedelta(hours=number),
+        )
+        for number in range(4)
+    ]
+    fill(database, *EVERYTHING, *over)
+
+    page = queue.page(database, filters, limit=limit)
+    found = [*page.cases]
+    while page.next is not None:
+        page = queue.page(database, filters, after=page.next, limit=limit)
+        assert 0 < len(page.cases) <= limit
+        found += page.cases
+
+    ranks = {Severity.CRITICAL: 0, Severity.HIGH: 1, Severity.LOW: 3}
+    fitting = [
+        case
+        for case in (*EVERYTHING, *over)
+        if case.state in (filters.states or tuple(CaseState))
+        and case.severity in (filters.severities or tuple(Severity))
+        and case.mismatch.kind in (filters.kinds or tuple(Kind))
+        and case.account in (filters.accounts or (PLATFORM, "acct_2"))
+    ]
+    assert found == sorted(fitting, key=lambda case: (ranks[case.severity], case.opened_at, case.id))
+    assert [case for some in queue.every(database, filters) for case in some] == found
+    assert queue.count(database, filters, limit=100) == len(found)
+
+
+def test_every_case_comes_in_parts_of_one_view(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "CHUNK", 2)
+    fill(database, *EVERYTHING)
+
+    parts = queue.every(database, QueueFilters())
+    first = next(parts)
+    cases.move(database, acknowledged(NEW))  # While it is read, somebody goes on.
+
+    assert [first, *parts] == [(CRITICAL, OLD), (NEW, LOW)]
+
+
+def test_cases_are_counted_no_further_than_asked(database: Database) -> None:
+    fill(database, *EVERYTHING)
+
+    assert [queue.count(database, QueueFilters(), limit=limit) for limit in (3, 4, 5)] == [3, 4, 4]
 
 
 def test_a_case_is_found_by_the_refunds_of_its_latest_evidence_alone(database: Database) -> None:
@@ -137,6 +226,7 @@ def test_the_summary_counts_what_waits(database: Database) -> None:
         kinds=dict.fromkeys(Kind, 0) | {Kind.DUPLICATE: 3, Kind.ORPHAN: 1},
         severities={Severity.CRITICAL: 1, Severity.HIGH: 2, Severity.MEDIUM: 0, Severity.LOW: 1},
         owners={"": 1, "Ada": 1, "Payments on call": 2},
+        accounts={PLATFORM: 3, AccountId("acct_2"): 1},
         at_risk={"jpy": 2**53 + 1, "usd": 9800},
         oldest_opened_at=NOON,
     )
