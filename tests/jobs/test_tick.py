@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +63,18 @@ def test_reminders_that_fail_keep_nothing_back(
 
     assert heard(street) == ["One", "Stale:"]
     assert [line["part"] for line in log() if line["event"] in {"failed", "bug"}] == ["remind"]
+
+
+@pytest.mark.usefixtures("waiting")
+def test_an_owners_file_that_is_wrong_stops_neither_the_alarm_nor_what_waits(
+    street: Street, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "owners.toml").write_text('[[rules]]\nname = "everything"\n')
+    monkeypatch.setenv("RECON_CONFIG", str(tmp_path))
+
+    assert tick.main() == 2
+
+    assert heard(street) == ["One", "Stale:"]
 
 
 @pytest.mark.usefixtures("waiting")
