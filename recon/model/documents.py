@@ -59,10 +59,18 @@ def read(text: str, *, file: str) -> Document:
     """Return what a text in TOML says, and where.
 
     Raises:
-        TOMLDecodeError: it is not TOML; the text of the error names line and column.
+        TOMLDecodeError: it is not TOML, or no settings; the text of the error names line and column where the
+            reader knows them.
     """
     text = text.replace("\r\n", "\n")
-    return Document(tomllib.loads(text), file, lines(text))
+    try:
+        return Document(tomllib.loads(text), file, lines(text))
+    except RecursionError:  # Hundreds of brackets within another: nobody has written that for us.
+        raise tomllib.TOMLDecodeError("it nests deeper than any settings do") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # Python takes so many digits for an attack; its words are about Python.
+        raise tomllib.TOMLDecodeError("a number in it has thousands of digits") from None
 
 
 def lines(text: str) -> dict[Path, int]:

@@ -136,6 +136,19 @@ def test_a_mistake_in_the_syntax_names_its_line() -> None:
         documents.read("a = 1\nb =\n", file="f")
 
 
+@pytest.mark.parametrize(
+    "text,said",
+    [
+        ("a = " + "[" * 5_000 + "]" * 5_000, "nests deeper"),
+        ("a = " + "{a=" * 5_000 + "1" + "}" * 5_000, "nests deeper"),
+        ("a = " + "9" * 5_000, "thousands of digits"),
+    ],
+)
+def test_what_the_reader_cannot_hold_is_no_settings(text: str, said: str) -> None:
+    with pytest.raises(tomllib.TOMLDecodeError, match=said):
+        documents.read(text, file="f")
+
+
 def test_an_error_names_file_line_and_table_as_far_as_they_are_known() -> None:
     document = documents.read("\n[[t]]\nname = 'x'\n", file="here.toml")
     table = Table({"name": "x"}, "[[t]] number 1", ("t", 0), document)
