@@ -35,7 +35,8 @@ def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> 
     """Return what this process was told.
 
     environ: None is the process's own. path: a folder with recon.toml and owners.toml, or a recon.toml; None
-    is what RECON_CONFIG names, else ./config where it exists.
+    is what RECON_CONFIG names, else ./config where it exists. An owners.toml without [[severities]] has the
+    shipped ones.
 
     Raises:
         ConfigurationError: a file or variable cannot be read, or does not say what it should.
@@ -46,7 +47,7 @@ def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> 
     owners = _document(shipped / "owners.toml")
     for file in _chosen(environ, path):
         if file.name == "owners.toml":
-            owners = _document(file)
+            owners = _rated(_document(file), like=owners)
         else:
             settings = model.build(_document(file), base=settings, source=str(file))
     return _with_environment(replace(settings, owners=owners), _environment(environ))
@@ -148,6 +149,16 @@ def _chosen(environ: Mapping[str, str], path: Path | None) -> list[Path]:
 
 def _inside(folder: Path) -> list[Path]:
     return [file for name in ("recon.toml", "owners.toml") if (file := folder / name).is_file()]
+
+
+def _rated(owners: Document, *, like: Document) -> Document:
+    """Return an owners.toml with the severities of another where it has none.
+
+    Else every case would be medium, and quiet hours would hold the largest till the morning.
+    """
+    if "severities" in owners or "severities" not in like:
+        return owners
+    return replace(owners, content={**owners.content, "severities": like["severities"]})
 
 
 def _document(file: Traversable) -> Document:

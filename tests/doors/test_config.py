@@ -10,6 +10,7 @@ import pytest
 from recon.doors import config
 from recon.model.errors import ConfigurationError
 from recon.model.settings import SECTIONS, IntentsMapping, Secret, Settings, build
+from recon.rules import ownership
 
 SHIPPED = Path(__file__).parents[2] / "config"
 
@@ -79,7 +80,23 @@ def test_owners_beside_the_file_replace_the_shipped_ones(write: Callable[..., Pa
     file = write("")
     write('[[rules]]\nname = "mine"\n', "owners.toml")
 
-    assert config.load({"RECON_CONFIG": str(file)}).owners == {"rules": [{"name": "mine"}]}
+    loaded = config.load({"RECON_CONFIG": str(file)}).owners
+
+    assert loaded["rules"] == [{"name": "mine"}]
+
+
+def test_owners_that_say_nothing_of_severities_have_the_shipped_ones(write: Callable[..., Path]) -> None:
+    file = write('[[rules]]\nname = "everything"\nowner = "us"\ntarget = "#us"\n', "owners.toml")
+    shipped, loaded = config.load({}), config.load({"RECON_CONFIG": str(file.parent)})
+
+    assert ownership.parse(loaded.owners).rules[0].owner.name == "us"
+    assert loaded.owners["severities"] == shipped.owners["severities"]
+
+
+def test_severities_of_ones_own_replace_the_shipped_ones(write: Callable[..., Path]) -> None:
+    file = write('[[rules]]\nname = "mine"\n[[severities]]\nlevel = "high"\n', "owners.toml")
+
+    assert config.load({"RECON_CONFIG": str(file.parent)}).owners["severities"] == [{"level": "high"}]
 
 
 def test_the_working_folders_config_is_read_without_being_named(
