@@ -257,9 +257,9 @@ cases = Table(
     Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, one severity after the other.
     Index(None, "state", "decided_at"),  # What each run must look at.
     Index(None, "owner_target", "kind", "rank", "waiting"),  # The threads, without their history.
-    # Few; each minute looks which of them wake.
+    Index(None, "kind", "since"),  # The incidents.
     Index(
-        "ix_cases_snoozed_until",
+        "ix_cases_snoozed_until",  # Few; each minute looks which of them wake.
         "snoozed_until",
         sqlite_where=text("snoozed_until IS NOT NULL"),
         postgresql_where=text("snoozed_until IS NOT NULL"),

@@ -60,6 +60,7 @@ def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Dat
         connection.execute(text("DROP TABLE slices"))
         connection.execute(text("ALTER TABLE accounts DROP COLUMN intents_from"))
         connection.execute(text("DROP TABLE case_refunds"))
+        connection.execute(text("DROP INDEX ix_cases_kind_since"))
         connection.execute(text("DROP INDEX ix_cases_subject"))
         connection.execute(text("DROP INDEX ix_cases_intent_key"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
