@@ -62,6 +62,11 @@ class DeliveryReport:
         return sum(self.left.get(state, 0) for state in outbox.ON_THE_WAY)
 
     @property
+    def resting(self) -> int:
+        """Return how many of these wait for nothing but their owners' mornings."""
+        return max(0, self.waiting - self.late)
+
+    @property
     def complete(self) -> bool:
         """Return whether everything that could go out has gone out."""
         return not self.enabled or (self.late == 0 and self.given_up == 0)

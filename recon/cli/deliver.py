@@ -16,7 +16,8 @@ def deliver(
 ) -> None:
     """Send the notices that wait for Slack.
 
-    Exit 0: none is left, or Slack is not set up.
+    Exit 0: none is left but what quiet hours hold back, or Slack is not set
+    up.
     Exit 4: some are left; what stopped them is said.
     """
     from recon import delivery
@@ -38,6 +39,8 @@ def deliver(
         print(f"SLACK_BOT_TOKEN is not set: {wait}.")
         return
     print(f"{report.sent} sent, {report.waiting} waiting, {report.given_up} given up.")
+    if report.resting:
+        print(f"  Held back by quiet hours: {report.resting}.")
     if not report.complete:
         for reason in report.reasons:
             print(f"  {harmless(reason)}")

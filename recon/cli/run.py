@@ -231,6 +231,8 @@ def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a 
     if done.complete and done.sent:
         print(f"recon: {phrases.several(done.sent, 'notice')} sent.", file=sys.stderr)
     if done.enabled and not done.complete:
-        told = f"{done.sent} notices sent, {done.waiting} waiting, {done.given_up} given up"
+        told = (
+            f"{phrases.several(done.sent, 'notice')} sent, {done.waiting} waiting, {done.given_up} given up"
+        )
         print(f"recon: {told}; recon deliver tries again.", file=sys.stderr)
     return done.complete

@@ -255,8 +255,9 @@ def _notices(found: Mapping[str, Any]) -> str:
     waiting = ", ".join(f"{number} {state}" for state, number in undelivered.items() if number)
     if found["slack"] and waiting:
         if found["undelivered_since"] is not None:
-            waiting += f", the oldest since {_minute(found['undelivered_since'])}"
-        waiting += ": recon deliver tries again"
+            waiting += f", the oldest since {_minute(found['undelivered_since'])}: recon deliver tries again"
+        else:
+            waiting += ", held back by quiet hours"
     told = [waiting or "none waits"]
     if given_up:  # For good: nothing tries those again.
         told.append(f"{given_up} given up, see their cases in the dashboard")

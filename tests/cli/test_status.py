@@ -338,6 +338,21 @@ def test_deliver_exits_4_when_something_is_left(database: Database, monkeypatch:
     assert "Slack was not reached" in done.stdout
 
 
+def test_what_quiet_hours_hold_back_is_said_so(
+    database: Database, sandbox: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.write() as connection:
+        outbox.add(connection, [a_notice("one", next_at=datetime.now(UTC) + timedelta(hours=9))])
+    monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)
+    monkeypatch.setenv("RECON_SLACK_BASE_URL", sandbox.slack_url)
+
+    done, status = recon("deliver"), recon("status")
+
+    said = "0 sent, 1 waiting, 0 given up.\n  Held back by quiet hours: 1.\n"
+    assert (done.returncode, done.stdout) == (0, said)
+    assert "notices            1 waiting, held back by quiet hours\n" in status.stdout
+
+
 def test_deliver_without_a_token_says_that_notices_wait(database: Database) -> None:
     add(database, "one")
 
