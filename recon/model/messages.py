@@ -32,7 +32,6 @@ from recon.model.records.words import Action, Actor, CaseState, Certainty
 # they are Slack's 50.
 _CASES = 20
 _CASES_LIMIT = 8_000  # Characters of a reply's cases; with all the rest it stays below Slack's limit.
-_GONE = "Moved to another thread"
 _ORDER = list(Action)  # In which a reply tells what became of cases.
 # How a case has left its thread; one that waits still waits in another.
 _ENDS = {
@@ -40,7 +39,6 @@ _ENDS = {
     CaseState.RESOLVED: "resolved",
     CaseState.ACCEPTED: "accepted",
 }
-_MOVED = "moved to another thread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def root(topic: Topic, owner: Owner, standing: Standing, manner: Manner, *, ping
         section(f"*What to do:* {step}"),
         *_shown(largest(members), manner),
         *([section(f"and {more} more: <{link}|all {len(members)} in the queue>")] if more > 0 else []),
-        *_ended(standing.over, manner),
+        *_ended(standing.over, topic, manner),
         context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
     ]
     text = f"{title}, {at_risk} {rest}. Owner: {_name(owner)}. What to do: {step} {link}"
@@ -99,7 +97,7 @@ def replies(
     place = {case.id: at for at, case in enumerate(by_money(each.case for each in news))}
     ordered = sorted(news, key=lambda each: (each.gone, _ORDER.index(each.action), place[each.case.id]))
     parts = _parts(ordered, manner)
-    told, said = _told(ordered), []
+    told, said = _told(ordered, topic), []
     for number, part in enumerate(parts, start=1):
         title = f"{told}, part {number} of {len(parts)}" if len(parts) > 1 else told
         reply = _reply(topic, owner, title, part, manner, ping=ping and number == 1)
@@ -111,12 +109,12 @@ def _nothing_waits(topic: Topic, owner: Owner, standing: Standing, manner: Manne
     """Return a thread's root once every case of it was cleared or answered."""
     about = f"{wording.named(topic.kind)}, {topic.severity}{_where(topic, manner)}"
     title, link = f"Nothing waits: {about}", _queue(topic, manner)
-    ends = _ends(standing.over)
+    ends = _ends(standing.over, topic)
     rest = f"{ends}." if ends else "Every case of this thread was cleared, answered or moved."
     blocks = [
         header(title),
         section(f"{rest}\nOwner: *{_name(owner)}*"),
-        *_struck(standing.over, manner),
+        *_struck(standing.over, topic, manner),
         context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
     ]
     return Message(f"{title}. {rest} Owner: {_name(owner)}. What to do: nothing. {link}", tuple(blocks))
@@ -129,35 +127,53 @@ def _shown(cases: Iterable[Case], manner: Manner) -> list[Block]:
     return sections(f"• {line(case, manner)}" for case in cases)
 
 
-def _ended(over: Sequence[Case], manner: Manner) -> list[Block]:
+def _ended(over: Sequence[Case], topic: Topic, manner: Manner) -> list[Block]:
     """Return what has left the thread while others wait; nothing where nothing has."""
-    return [context(f"Done meanwhile: {_ends(over)}"), *_struck(over, manner)] if over else []
+    if not over:
+        return []
+    return [context(f"Done meanwhile: {_ends(over, topic)}"), *_struck(over, topic, manner)]
 
 
-def _struck(over: Sequence[Case], manner: Manner) -> list[Block]:
+def _struck(over: Sequence[Case], topic: Topic, manner: Manner) -> list[Block]:
     """Return the latest cases that left, struck out, and how many more did."""
-    lines = [f"• {line(case, manner, struck=True)} · {_ENDS.get(case.state, _MOVED)}" for case in over[:TOP]]
+    lines = [f"• {line(case, manner, struck=True)} · {_end(case, topic)}" for case in over[:TOP]]
     more = len(over) - TOP
     return sections(lines + ([f"and {more} more"] if more > 0 else []))
 
 
-def _ends(over: Iterable[Case]) -> str:
+def _ends(over: Iterable[Case], topic: Topic) -> str:
     """Return how many cases ended how: 7 cleared, 2 resolved."""
-    counts = Counter(_ENDS.get(case.state, _MOVED) for case in over)
+    counts = Counter(_end(case, topic) for case in over)
     return ", ".join(f"{number:,} {word}" for word, number in counts.most_common())
+
+
+def _end(case: Case, topic: Topic) -> str:
+    """Return how a case left its thread."""
+    return _ENDS.get(case.state) or _moved(case, topic)
+
+
+def _moved(case: Case, topic: Topic) -> str:
+    """Return to whom a case that waits elsewhere went, or what it is now: moved to finance."""
+    if case.owner is None or not case.owner.target:
+        return "moved to nobody"
+    if case.owner.target != topic.target:
+        return f"moved to {_name(case.owner)}"
+    if case.severity is not topic.severity:
+        return f"moved to {case.severity}"
+    return f"moved to {wording.named(case.mismatch.kind)}"
 
 
 def _reply(
     topic: Topic, owner: Owner, title: str, part: Sequence[News], manner: Manner, *, ping: bool
 ) -> Message:
     """Return one message of what is new: a heading for each verb, under it each case and why."""
-    verbs = list(dict.fromkeys(_verb(each) for each in part))
+    verbs = list(dict.fromkeys(_verb(each, topic) for each in part))
     clicks = ping and len(part) <= TOP  # More are a list to read, and the root has the largest.
     blocks = [section(f"{_mention(owner, manner, ping=ping)}*{title}*")]
     for verb in verbs:
         blocks += [section(f"*{verb}*")] if len(verbs) > 1 else []
         for each in part:
-            blocks += _of_case(each, manner, clicks=clicks) if _verb(each) == verb else []
+            blocks += _of_case(each, manner, clicks=clicks) if _verb(each, topic) == verb else []
     link, waiting = _queue(topic, manner), [each.case for each in part if not each.over]
     blocks.append(context(f"<{link}|Open the queue>"))
     at_risk = f", {sums(waiting)} at risk" if waiting else ""
@@ -188,17 +204,21 @@ def _parts(ordered: Iterable[News], manner: Manner) -> list[list[News]]:
     return parts
 
 
-def _verb(news: News) -> str:
+def _verb(news: News, topic: Topic) -> str:
+    """Return the heading of a case in a reply."""
+    if news.gone:
+        left = _moved(news.case, topic)
+        return left[0].upper() + left[1:]
     by = f" by {clean(news.by)}" if news.by is not None else ""
-    return _GONE if news.gone else f"{wording.ACTIONS[news.action]}{by}"
+    return f"{wording.ACTIONS[news.action]}{by}"
 
 
-def _told(ordered: Iterable[News]) -> str:
+def _told(ordered: Iterable[News], topic: Topic) -> str:
     """Return how many cases what was done to, and by whom: 3 opened, 1 acknowledged by Ana."""
-    counts = Counter(None if each.gone else (each.action, each.by) for each in ordered)
+    counts = Counter(_moved(each.case, topic) if each.gone else (each.action, each.by) for each in ordered)
     return ", ".join(
-        f"{number} {_MOVED}"
-        if done is None
+        f"{number} {done}"
+        if isinstance(done, str)
         else wording.done(done[0], number) + (f" by {clean(done[1])}" if done[1] is not None else "")
         for done, number in counts.items()
     )

@@ -81,7 +81,7 @@ def compose(
 def root(topic: Topic, standing: Standing, manner: Manner, *, ping: bool) -> Message:
     """Return a thread's root as it stands."""
     return messages.root(
-        topic, _owner(topic, [*standing.waiting, *standing.over]), standing, manner, ping=ping
+        topic, _owner(topic, [*standing.waiting, *standing.over], manner), standing, manner, ping=ping
     )
 
 
@@ -214,7 +214,7 @@ def _thread(
     anew = any(not each.over for each in news) and not known.active(topic.key)
     if not anew and topic.key not in known.begun:
         return  # It ends what was never begun here.
-    said = _Said(topic, _owner(topic, [each.case for each in changed]), manner)
+    said = _Said(topic, _owner(topic, [each.case for each in changed], manner), manner)
     state = _versions([each.case for each in changed])
     stands = _after(known.standing.get(topic.key, Standing()), changed)
     first = root(topic, stands, manner, ping=anew)
@@ -232,10 +232,16 @@ def _thread(
         )
 
 
-def _owner(topic: Topic, cases: Iterable[Case]) -> Owner:
-    """Return who reads a thread, by the name that its cases have for them; else where it is read."""
-    named = (case.owner for case in cases if case.owner and case.owner.target == topic.target)
-    return next(named, Owner(topic.target, topic.target, ""))
+def _owner(topic: Topic, cases: Iterable[Case], manner: Manner) -> Owner:
+    """Return who reads a thread, by the name that its cases have for them; else that of the only owner there.
+
+    Where several read there, or nobody whom owners.toml names, it is where it is read.
+    """
+    named = next((case.owner for case in cases if case.owner and case.owner.target == topic.target), None)
+    if named is not None:
+        return named
+    there = [name for name, profile in manner.profiles.items() if profile.target == topic.target]
+    return Owner(there[0] if len(there) == 1 else topic.target, topic.target, "")
 
 
 def _after(before: Standing, changed: Iterable[News]) -> Standing:
