@@ -19,7 +19,7 @@ def last_saved(database: Database) -> Run | None:
 def first(database: Database) -> Run | None:
     """Return the first run of all that saved something; None before it."""
     with database.read() as connection:
-        found = _runs(connection, select(runs).order_by(runs.c.number).limit(1))
+        found = those(connection, select(runs).order_by(runs.c.number).limit(1))
     return found[0] if found else None
 
 
@@ -31,14 +31,24 @@ def last_complete(database: Database) -> Run | None:
 def recent(database: Database, limit: int) -> tuple[Run, ...]:
     """Return the latest runs, newest first."""
     with database.read() as connection:
-        return _runs(connection, select(runs).order_by(runs.c.number.desc()).limit(limit))
+        return those(connection, select(runs).order_by(runs.c.number.desc()).limit(limit))
 
 
 def recent_complete(database: Database, limit: int) -> tuple[Run, ...]:
     """Return the latest runs that read everything, newest first."""
     complete = select(runs).where(runs.c.verdict != Verdict.INCOMPLETE)
     with database.read() as connection:
-        return _runs(connection, complete.order_by(runs.c.number.desc()).limit(limit))
+        return those(connection, complete.order_by(runs.c.number.desc()).limit(limit))
+
+
+def those(connection: Connection, query: Select[Any]) -> tuple[Run, ...]:
+    """Return the runs of a query over all their columns, in its order."""
+    rows = connection.execute(query).all()
+    accounts: dict[str, list[AccountReading]] = {row.id: [] for row in rows}
+    of_these = run_accounts.c.run_id.in_(list(accounts))
+    for row in connection.execute(select(run_accounts).where(of_these).order_by(run_accounts.c.account)):
+        accounts[row.run_id].append(_reading(row._mapping))  # noqa: SLF001 -- public, in spite of its name
+    return tuple(_run(row, tuple(accounts[row.id])) for row in rows)
 
 
 def put(connection: Connection, run: Run) -> None:
@@ -51,17 +61,8 @@ def put(connection: Connection, run: Run) -> None:
 
 def _last(database: Database, query: Select[Any]) -> Run | None:
     with database.read() as connection:
-        found = _runs(connection, query.order_by(runs.c.number.desc()).limit(1))
+        found = those(connection, query.order_by(runs.c.number.desc()).limit(1))
     return found[0] if found else None
-
-
-def _runs(connection: Connection, query: Select[Any]) -> tuple[Run, ...]:
-    rows = connection.execute(query).all()
-    accounts: dict[str, list[AccountReading]] = {row.id: [] for row in rows}
-    of_these = run_accounts.c.run_id.in_(list(accounts))
-    for row in connection.execute(select(run_accounts).where(of_these).order_by(run_accounts.c.account)):
-        accounts[row.run_id].append(_reading(row._mapping))  # noqa: SLF001 -- public, in spite of its name
-    return tuple(_run(row, tuple(accounts[row.id])) for row in rows)
 
 
 def _run(row: Row[Any], accounts: tuple[AccountReading, ...]) -> Run:
