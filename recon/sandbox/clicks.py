@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from recon.sandbox import delivering, payloads, sockets, told, views
@@ -120,9 +120,9 @@ def _endpoint(room: Room, act: Act) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
             sent = await told.sent(request)
-            return JSONResponse(await act(room.world, sent))
+            return told.Answer(await act(room.world, sent))
         except ValueError as refusal:
-            return JSONResponse({"error": str(refusal)}, status_code=400)
+            return told.Answer({"error": str(refusal)}, status_code=400)
 
     return endpoint
 

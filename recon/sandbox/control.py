@@ -2,7 +2,9 @@
 
 POST /_sandbox/payments      {"id", "amount", "currency", "account"?, "charge"?, "customer"?, "created_at"?,
                               "refund_status"? what its new refunds begin as, "disputed"?}
-POST /_sandbox/faults        {"on", "fault", "times"?, "after_s"?, "match"?, "page"? of drop_page}
+POST /_sandbox/faults        {"on", "fault" one of those in faults.py, "times"?, "after_s"?, "match"?,
+                              "page"? of drop_page}
+DELETE /_sandbox/faults      the armed ones are taken back
 POST /_sandbox/clock         {"advance_s"} or {"now"}
 POST /_sandbox/refunds       {"payment", "amount"?, "reason"?, "metadata"?, "account"?, "status"?,
                               "created_at"?, "category"? that the ledger has it under}
@@ -22,7 +24,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from recon.sandbox import faults, objects, provider, told, workplace
@@ -48,6 +50,7 @@ def routes(room: Room) -> list[Route]:
         route("payments", "POST", _add_payment),
         route("payments", "GET", lambda world, _: [_payment(p) for p in world.provider.payments()]),
         route("faults", "POST", _arm),
+        route("faults", "DELETE", lambda world, _: world.faults.take_back()),
         route("faults", "GET", lambda world, _: world.faults.shown()),
         route("clock", "POST", _move_clock),
         route("clock", "GET", lambda world, _: {"now": world.clock.iso()}),
@@ -68,9 +71,9 @@ def _endpoint(
             sent = await told.sent(request)
             world = room.world
             world.now()
-            return JSONResponse(act(world, sent))
+            return told.Answer(act(world, sent))
         except (ValueError, ProviderError) as refusal:
-            return JSONResponse({"error": str(refusal)}, status_code=400)
+            return told.Answer({"error": str(refusal)}, status_code=400)
 
     return endpoint
 

@@ -114,6 +114,12 @@ class Faults:
         """Let the next matching requests meet this fault."""
         self._armed.append(fault)
 
+    def take_back(self) -> list[dict[str, Any]]:
+        """Disarm every fault; those that were armed."""
+        was = self.shown()
+        self._armed.clear()
+        return was
+
     def take(self, subject: Subject) -> Fault | None:
         """The first fault that fits, one time less; None when all is well."""
         for fault in self._armed:

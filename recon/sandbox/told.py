@@ -1,4 +1,4 @@
-"""What a control call says, read into values; whatever does not fit is told what was expected."""
+"""What a control call says, read into values, and its answer; what does not fit is told what was expected."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 MISSING = object()
 
 
 class WrongInputError(ValueError):
     """A control call that does not say what it should; the message says what was expected."""
+
+
+class Answer(JSONResponse):
+    """What a control call is answered, with a line end: people read it in a terminal."""
+
+    def render(self, content: Any) -> bytes:  # noqa: ANN401  # as the class above has it
+        """The body."""
+        return super().render(content) + b"\n"
 
 
 async def sent(request: Request) -> Mapping[str, Any]:

@@ -49,6 +49,21 @@ def test_wrong_input_is_refused_with_what_was_expected(
     assert expected in answer.json()["error"]
 
 
+@pytest.mark.parametrize("path", ["clock", "faults", "sockets"])
+def test_an_answer_ends_its_line_for_a_terminal(sandbox: Street, path: str) -> None:
+    answer = requests.get(f"{sandbox.url}/_sandbox/{path}", timeout=5)
+
+    assert answer.content.endswith((b"}\n", b"]\n"))
+
+
+def test_faults_are_taken_back(sandbox: Street) -> None:
+    sandbox.fault("POST /api/chat.postMessage", "500_before", times=1000)
+    told = requests.delete(f"{sandbox.url}/_sandbox/faults", timeout=5)
+
+    assert [(fault["fault"], fault["times"]) for fault in told.json()] == [("500_before", 1000)]
+    assert requests.get(f"{sandbox.url}/_sandbox/faults", timeout=5).json() == []
+
+
 @pytest.mark.parametrize("body", ["{", "[1]", '"x"'])
 def test_a_body_that_is_no_object_is_refused(sandbox: Street, body: str) -> None:
     answer = requests.post(f"{sandbox.url}/_sandbox/faults", data=body, timeout=5)
