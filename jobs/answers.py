@@ -197,7 +197,7 @@ class Answers:
         operator = self._desk.operator_in_slack(place.slack_id)
         if operator is not None and operator.active:
             return operator
-        known = f"{operator.name} may no longer act" if operator is not None else "Nobody here knows you yet"
+        known = f"{operator.name} may no longer act" if operator else "You are no operator of recon yet"
         raise NotPermitted(
             f"{known}. Whoever looks after recon can change that: "
             f"recon operators add NAME --slack {place.slack_id}"

@@ -202,7 +202,7 @@ def test_a_dialog_shows_the_case_and_says_nothing_more(
     [
         ("U0VERA", "Vera has the role viewer; acting on a case needs operator or admin."),
         ("U0GONE", "Gone may no longer act."),
-        ("U0EVE", "Nobody here knows you yet."),
+        ("U0EVE", "You are no operator of recon yet."),
     ],
 )
 def test_who_may_not_act_is_told_so_and_what_to_run(

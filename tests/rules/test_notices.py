@@ -2,14 +2,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recon.model import wording
-from recon.model.records.cases import JOB, Case, Change, Entry, Owner
+from recon.model.records.cases import JOB, Case, Change, Entry
 from recon.model.records.notices import Known, Manner, Notice, Topic
 from recon.model.records.owners import Profile
 from recon.model.records.results import Money
@@ -267,34 +266,16 @@ def test_what_cleared_before_it_was_ever_told_is_not_told() -> None:
 
 def test_a_case_that_changes_threads_is_told_in_both() -> None:
     before = a_case()
-    after = replace(before, severity=Severity.CRITICAL, version=2)
-    there = "#payments|duplicate|critical||live"
-    sent = said([a_change(after, Action.ASSIGNED)], known=[KEY], before=[before])
+    after = replace(before, owner=an_owner(name="finance", target="#finance"), version=2)
+    there = "#finance|duplicate|high||live"
+    manner = replace(MANNER, profiles={"Payments on call": Profile("Payments on call", "#payments")})
+    sent = said([a_change(after, Action.ASSIGNED)], known=[KEY], before=[before], manner=manner)
 
     assert outline(sent) == [f"root {there}", f"reply {there}", f"edit {KEY}", f"reply {KEY}"]
     assert "1 assigned" in sent[1].message.text
-    assert "1 moved to critical. Owner: Payments on call." in sent[3].message.text
+    assert "1 moved to finance. Owner: Payments on call." in sent[2].message.text
+    assert "1 moved to finance. Owner: Payments on call." in sent[3].message.text
     assert "~" in blocks_of(sent[3])
-
-
-@pytest.mark.parametrize(
-    "after, expected",
-    [
-        ({"owner": Owner("finance", "#finance", "euro")}, "1 moved to finance"),
-        ({"owner": Owner("finance", "#finance", ""), "severity": Severity.LOW}, "1 moved to finance"),
-        ({"owner": Owner("nobody, on purpose", "", "")}, "1 moved to nobody"),
-        ({"severity": Severity.LOW}, "1 moved to low"),
-        ({"mismatch": a_mismatch(kind=Kind.ORPHAN)}, "1 moved to Refund nobody asked for (orphan)"),
-    ],
-)
-def test_a_thread_that_a_case_has_left_says_where_it_is_now(after: dict[str, Any], expected: str) -> None:
-    moved = replace(a_case(version=2), **after)
-    manner = replace(MANNER, profiles={"Payments on call": Profile("Payments on call", "#payments")})
-    sent = said([a_change(moved, Action.ASSIGNED)], known=[KEY], before=[a_case()], manner=manner)
-    edit, reply = [notice for notice in sent if notice.thread_key == KEY]
-
-    assert f"{expected}. Owner: Payments on call." in edit.message.text
-    assert f"{expected}. Owner: Payments on call." in reply.message.text
 
 
 def test_a_case_that_was_settled_did_not_move_when_it_comes_back_elsewhere() -> None:
