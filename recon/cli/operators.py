@@ -1,17 +1,15 @@
 """`recon operators`: who may act on cases, and who they are in Slack."""
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from recon.cli import books
 from recon.model.characters import harmless
 from recon.model.errors import ConfigurationError, Report
 from recon.model.records.cases import JOB
 from recon.model.records.words import Actor, Role
-
-if TYPE_CHECKING:
-    from recon.doors.store.engines import Database
 
 NAME_LIMIT = 80  # Characters: Slack's own limit for a name, and it fits a line of the story.
 _SLACK_ID = re.compile(r"[UW][A-Z0-9]{2,20}")
@@ -27,9 +25,10 @@ Name = Annotated[str, typer.Argument(help="As the story of a case names them.")]
 @app.command("list")
 def show() -> None:
     """Print every operator: name, role and Slack id; those who may no longer act are marked."""
+    from recon.doors import config
     from recon.doors.store import operators
 
-    with _database() as database:
+    with books.opened(config.load()) as database:
         found = operators.every(database)
     if not found:
         print("Nobody was put down yet: recon operators add NAME --slack ID.")
@@ -56,6 +55,7 @@ def add(
 
     A member ID is found in Slack in the person's profile, under the three dots.
     """
+    from recon.doors import config
     from recon.doors.store import operators
     from recon.model.records.people import Operator
 
@@ -64,7 +64,7 @@ def add(
         raise ConfigurationError(
             f"--slack must be a member ID, which begins with U or W, such as U012AB3CD; found {slack[:40]!r}."
         )
-    with _database() as database:
+    with books.opened(config.load()) as database:
         known = operators.get(database, named)
         before = known.slack_id if known is not None else None
         kept = known.role if known is not None else Role.OPERATOR
@@ -79,10 +79,11 @@ def remove(name: Name) -> None:
     """Let an operator do nothing from now on; the name stays in the books, the Slack id becomes free."""
     from dataclasses import replace
 
+    from recon.doors import config
     from recon.doors.store import operators
 
     named = _named(name)
-    with _database() as database:
+    with books.opened(config.load()) as database:
         known = operators.get(database, named)
         if known is None:
             raise Report(f"Expected an operator, found none of the name {named!r}: see recon operators list.")
@@ -106,13 +107,3 @@ def _named(name: str) -> Actor:
             f"{JOB} is the job's own name: nobody acts by it. Give the operator another."
         )
     return Actor(named)
-
-
-def _database() -> "Database":
-    from recon.doors import config
-    from recon.doors.store import migrations
-    from recon.doors.store.engines import Database
-
-    database = Database.open(config.load().database_url.reveal())
-    migrations.check(database)
-    return database

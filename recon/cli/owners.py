@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recon.cli import exits, extras
+from recon.cli import books, exits, extras
 from recon.cli.options import Format, Output, Wait
-from recon.model.errors import ConfigurationError, ReconError
+from recon.model.errors import ReconError
 from recon.model.records.remarks import Level, Remark
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def check(
     notes = []
     database: Database | None = None
     try:
-        with _database(settings) as database:
+        with books.opened(settings) as database:
             survey = assigning.survey(settings, database)
     except ReconError as error:  # Not made yet, of another version, or away: the rules hold or not anyway.
         if database is not None:
@@ -83,7 +82,7 @@ def explain(
     from recon.doors import config
 
     settings = config.load()
-    with _database(settings) as database:
+    with books.opened(settings) as database:
         found = assigning.explain(database, settings, case, now=datetime.now(UTC))
     if output is Format.JSON:
         print(json.dumps(owners_values.of_explanation(found), indent=2, ensure_ascii=False))
@@ -115,7 +114,7 @@ def apply(
     from recon.doors import config
 
     settings = config.load()
-    with _database(settings) as database, progress.shown() as say:
+    with books.opened(settings) as database, progress.shown() as say:
         applied = assigning.apply(
             database,
             settings,
@@ -152,18 +151,3 @@ def _asked(settings: "Settings", survey: "Survey") -> Iterator[Remark]:
     found = reach.sorted_out(named, [(each.group, f"owner {each.name!r}") for each in survey.owners])
     yield from reach.reached(workspace, bot, found.places)
     yield from reach.mentioned(workspace, found.groups)
-
-
-@contextmanager
-def _database(settings: "Settings") -> "Iterator[Any]":
-    """Open the database, and see that it is of this version; a file that is not there is not made."""
-    from recon.doors.store import checkup, migrations
-    from recon.doors.store.engines import Database
-
-    url = settings.database_url.reveal()
-    file = checkup.file(url)
-    if file is not None and not file.exists():
-        raise ConfigurationError(f"There is no database yet at {file}: recon db upgrade makes it.")
-    with Database.open(url, make_folder=False) as database:
-        migrations.check(database)
-        yield database

@@ -13,13 +13,13 @@ from difflib import get_close_matches
 from uuid import uuid4
 
 from recon import delivery
+from recon.cli import books
 from recon.doctor import answers, reach
 from recon.doctor.patients import Patient
 from recon.doctor.reach import SLACK
 from recon.doors.slack.posts import Slack
 from recon.doors.slack.workspace import Channel, Workspace
-from recon.doors.store import migrations, outbox
-from recon.doors.store.engines import Database
+from recon.doors.store import outbox
 from recon.model import blocks
 from recon.model.errors import ConfigurationError
 from recon.model.phrases import duration, minute
@@ -112,14 +112,13 @@ def opened(settings: Settings) -> Iterator[Patient]:
     """Open the database for a trial.
 
     Raises:
-        ConfigurationError: there is no token, or the database is not of this version.
+        ConfigurationError: there is no token, or the database is not there, or not of this version.
     """
     if not settings.slack.enabled:
         raise ConfigurationError(
             "SLACK_BOT_TOKEN is not set: make a Slack app (recon slack manifest) and set its bot token."
         )
-    with Database.open(settings.database_url.reveal()) as database:
-        migrations.check(database)
+    with books.opened(settings) as database:
         yield Patient(os.environ, None, settings, None, database, lambda: datetime.now(UTC))
 
 

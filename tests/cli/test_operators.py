@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -84,3 +86,12 @@ def test_what_cannot_be_an_operator_is_refused(
 def test_whoever_was_never_there_cannot_be_removed(database: Database, database_url: str) -> None:
     with pytest.raises(Report, match="found none of the name 'Eve'"):
         said(database_url, "remove", "Eve")
+
+
+@pytest.mark.parametrize("words", [("list",), ("add", "Ana"), ("remove", "Ana")])
+def test_a_database_that_is_not_there_is_not_made(words: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "folder" / "recon.db"
+
+    with pytest.raises(ConfigurationError, match=r"no database yet at .*: recon db upgrade"):
+        said(f"sqlite:///{file}", *words)
+    assert not file.parent.exists()
