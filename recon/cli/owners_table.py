@@ -229,7 +229,10 @@ def _tried(tried: "Sequence[Tried]", rule: str, says: str) -> tuple[tuple[str, .
 
 def _next(found: "Explanation") -> Iterator[str]:
     """Yield where the next message goes and when, and who is told when nobody answers."""
-    owner = found.profile
+    owner, coming = found.profile, found.owner
+    if found.pinned_by is None and not found.decided and not _same(found.case.owner, coming):
+        told = f"{coming.name} in {_told_in(coming.target)}, who is told" if coming.target else coming.name
+        yield f"The next run, or recon owners apply, gives it to {told}. Until then:"
     if owner is None or found.awake_at is None:
         yield f"Nobody is told: {'it is decided' if found.decided else 'it has no owner to tell'}."
         return
@@ -247,6 +250,11 @@ def _next(found: "Explanation") -> Iterator[str]:
         times = [(step, phrases.minute(found.told_at + step.after)) for step in owner.steps]
         steps = "; ".join(f"{step.owner} in {step.target} at {at}" for step, at in times)
         yield f"Its owner was told at {phrases.minute(found.told_at)}. If nobody answers: {steps}."
+
+
+def _same(owner: Owner | None, other: Owner) -> bool:
+    """Return whether two owners are told in the same place by the same name, by whichever rule."""
+    return owner is not None and (owner.name, owner.target) == (other.name, other.target)
 
 
 def of_applied(applied: "Applied", *, slack: bool) -> Iterator[Block]:

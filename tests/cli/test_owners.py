@@ -203,6 +203,17 @@ def test_why_a_rule_does_not_fit_is_said(recon: Recon, rules: Path, doubles: tup
     )
 
 
+def test_who_gets_a_case_next_comes_before_where_it_is_told_now(
+    recon: Recon, doubles: tuple[Case, ...]
+) -> None:
+    coming = " The next run, or recon owners apply, gives it to support leads in #support-leads, who is told."
+    before = told(recon("explain", doubles[0].id))
+    recon("apply")
+
+    assert f"{coming} Until then:\n The next message goes to #refund-operators." in before
+    assert "Until then" not in told(recon("explain", doubles[0].id))
+
+
 def by_hand(database: Database, case: Case) -> None:
     cy = Owner("Cy", "U0CY", "assigned by Ana")
     by: dict[str, Any] = {
