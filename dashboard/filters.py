@@ -4,26 +4,40 @@ An unknown word in an address filters nothing; a link from an older version must
 """
 
 from collections.abc import Mapping
+from datetime import date, datetime, time, tzinfo
 from enum import StrEnum
 from typing import Final, TypeVar
 
 import streamlit as st
 
 from dashboard import links, safe, words
+from recon.model import moments, money, phrases
+from recon.model.records.people import Operator
 from recon.model.records.queues import WAITING, QueueFilters, QueueSummary
-from recon.model.records.words import CaseState, Kind, Severity
+from recon.model.records.results import Money
+from recon.model.records.words import AccountId, CaseState, Kind, Severity
 
 SEARCH_LIMIT: Final = 200  # Characters: the longest key we know of fits.
 EVERY: Final = "all"  # In the address: no word of this vocabulary is left out, though some are by default.
 ANYONE: Final = "anyone"  # What the owner filter says when it filters nothing; in the address it is absent.
+ANY: Final = "any"  # The same of the account filter.
+PLATFORM: Final = "platform"  # In the address: the account without a name.
+AMOUNT_LIMIT: Final = 30  # Characters: an int64 with its thousands apart fits.
 KEYS: Final = {name: f"filter-{name}" for name in links.FILTERS}
 VIEWS: Final = {"table": "Table", "list": "List"}
+NARROW: Final = ("account", "from", "before", "least")  # Asked for now and then: folded away until they are.
+
+MINE, UNOWNED, UNANSWERED = "mine", "unowned", "unanswered"
+AT_ONCE_KEY: Final = "filter-at-once"
+CURRENCY_KEY: Final = "filter-currency"
+AT_ONCE: Final = {MINE: "Mine", UNOWNED: "Nobody's", UNANSWERED: "Unanswered"}
 
 Word = TypeVar("Word", bound=StrEnum)
 
 
-def show(summary: QueueSummary) -> QueueFilters:
+def show(summary: QueueSummary, *, operator: Operator, zone: tzinfo) -> QueueFilters:
     """Show the filters, with how many wait for each word, and return what is asked for."""
+    person = _at_once(operator)
     kinds = _words("kind", "Kind", Kind, words.KINDS, counts=summary.kinds)
     with st.grid(2, min_column_width=300, gap="small"):
         severities = _words("severity", "Severity", Severity, words.SEVERITIES, counts=summary.severities)
@@ -32,7 +46,27 @@ def show(summary: QueueSummary) -> QueueFilters:
         owners = _owners(summary)
         search = _search()
         _view()
-    return QueueFilters(states=states, kinds=kinds, severities=severities, owners=owners, search=search)
+    folded = not any(links.chosen(name) for name in NARROW)
+    with (
+        st.expander("Account, age and amount", expanded=not folded),
+        st.grid(5, min_column_width=150, gap="small", vertical_alignment="bottom"),
+    ):
+        accounts = _accounts(summary)
+        opened_from = _day("from", "Opened from", zone)
+        opened_before = _day("before", "Opened before", zone)
+        at_least = _at_least(summary)
+    return QueueFilters(
+        states=states,
+        kinds=kinds,
+        severities=severities,
+        owners=owners,
+        accounts=accounts,
+        person=person,
+        opened_from=opened_from,
+        opened_before=opened_before,
+        at_least=at_least,
+        search=search,
+    )
 
 
 def as_list() -> bool:
@@ -46,6 +80,53 @@ def clear() -> None:
         if name != "view":
             st.session_state.pop(key, None)
             links.choose(name, ())
+    st.session_state.pop(CURRENCY_KEY, None)
+
+
+def _at_once(operator: Operator) -> str:
+    """Show what is asked for most, one click each, and return whose cases are asked for; "" is anybody's."""
+    person = next(iter(links.chosen("person")), "")
+    theirs = person if person != operator.name else ""
+
+    def chosen() -> list[str]:
+        told = {
+            MINE: bool(person),
+            UNOWNED: links.chosen("owner") == (words.NOBODY,),
+            UNANSWERED: links.chosen("state") == (CaseState.OPEN.value,),
+        }
+        return [name for name, holds in told.items() if holds]
+
+    def shown(name: str) -> str:
+        label = f"Of {safe.line(theirs)}" if name == MINE and theirs else AT_ONCE[name]
+        return f":blue[{label}]" if name in now and not (name == MINE and theirs) else label
+
+    def write() -> None:
+        for name in {*st.session_state[AT_ONCE_KEY]} ^ {*now}:
+            _turn(name, operator, on=name not in now)
+
+    now = chosen()
+    st.session_state[AT_ONCE_KEY] = now
+    st.pills(
+        "Show only",
+        list(AT_ONCE),
+        selection_mode="multi",
+        format_func=shown,
+        key=AT_ONCE_KEY,
+        on_change=write,
+    )
+    return person
+
+
+def _turn(name: str, operator: Operator, *, on: bool) -> None:
+    """Write one of these choices into the address and into the widget that says the same at length."""
+    if name == MINE:
+        links.choose("person", (operator.name,) if on else ())
+    elif name == UNOWNED:
+        links.choose("owner", (words.NOBODY,) if on else ())
+        st.session_state[KEYS["owner"]] = words.NOBODY if on else ANYONE
+    else:
+        links.choose("state", (CaseState.OPEN.value,) if on else ())
+        st.session_state[KEYS["state"]] = [CaseState.OPEN] if on else list(WAITING)
 
 
 def _words(
@@ -117,6 +198,70 @@ def _search() -> str:
         icon=":material/search:",
     )
     return typed.strip()
+
+
+def _accounts(summary: QueueSummary) -> tuple[AccountId, ...]:
+    asked = links.chosen("account")[:1]
+    names = sorted({*(name or PLATFORM for name in summary.accounts), *asked})
+    st.session_state.setdefault(KEYS["account"], asked[0] if asked else ANY)
+
+    def shown(name: str) -> str:
+        count = summary.accounts.get(_account(name), 0)
+        label = phrases.account(_account(name))
+        return name if name == ANY else f"{safe.line(label)} ({count:,})"
+
+    def write() -> None:
+        picked = st.session_state[KEYS["account"]]
+        links.choose("account", () if picked in {None, ANY} else (picked,))
+
+    picked = st.selectbox("Account", [ANY, *names], format_func=shown, key=KEYS["account"], on_change=write)
+    return () if picked in {None, ANY} else (_account(str(picked)),)
+
+
+def _account(name: str) -> AccountId:
+    return AccountId("" if name == PLATFORM else name)
+
+
+def _day(name: str, label: str, zone: tzinfo) -> datetime | None:
+    """Show the day of a moment in the address; a day that is chosen is written as its beginning, in UTC."""
+    asked = moments.read(next(iter(links.chosen(name)), ""))
+    st.session_state.setdefault(KEYS[name], None if asked is None else asked.astimezone(zone).date())
+
+    def write() -> None:
+        day: date | None = st.session_state[KEYS[name]]
+        links.choose(name, () if day is None else (phrases.iso(datetime.combine(day, time.min, zone)),))
+
+    st.date_input(label, value=None, format="YYYY-MM-DD", key=KEYS[name], on_change=write)
+    return asked
+
+
+def _at_least(summary: QueueSummary) -> Money | None:
+    """Show the least amount at risk, in the one currency that it is asked for in."""
+    asked = _amount(next(iter(links.chosen("least")), ""))
+    currencies = sorted({*summary.at_risk, *([asked.currency] if asked else [])} & {*money.EXPONENTS})
+    if not currencies:
+        return None
+    st.session_state.setdefault(
+        KEYS["least"], "" if asked is None else money.major(asked.amount_minor, asked.currency)
+    )
+    st.session_state.setdefault(CURRENCY_KEY, asked.currency if asked else currencies[0])
+
+    def write() -> None:
+        typed = f"{st.session_state[KEYS['least']].strip()} {st.session_state[CURRENCY_KEY]}"
+        links.choose("least", (typed,) if _amount(typed) else ())
+
+    typed = st.text_input("At risk at least", max_chars=AMOUNT_LIMIT, key=KEYS["least"], on_change=write)
+    currency = st.selectbox("Currency", currencies, format_func=str.upper, key=CURRENCY_KEY, on_change=write)
+    if typed.strip() and asked is None:
+        st.caption(f"Expected an amount such as 100 or 49.50 in {currency.upper()}.")
+    return asked
+
+
+def _amount(text: str) -> Money | None:
+    """Return the money that a text names, as "49.50 usd"; None where it is none."""
+    typed, _, currency = text.rpartition(" ")
+    amount = money.minor(typed.replace(",", ""), currency.lower()) if typed else None
+    return None if amount is None else Money(amount, currency.lower())
 
 
 def _view() -> None:

@@ -5,7 +5,19 @@ from typing import Final
 
 import streamlit as st
 
-FILTERS: Final = ("state", "kind", "severity", "owner", "text", "view")
+FILTERS: Final = (
+    "state",
+    "kind",
+    "severity",
+    "owner",
+    "person",
+    "account",
+    "from",
+    "before",
+    "least",
+    "text",
+    "view",
+)
 VALUE_LIMIT: Final = 200  # Characters of one value: an order id and a name fit, a novel is cut.
 
 

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 
 import structlog
 
-from recon.desk import ACTING, DEEDS, CaseView, Click, Desk
+from recon.desk import ACTING, CaseView, Click, Desk
 from recon.model import dialogs, wording
 from recon.model.blocks import clean, escaped
 from recon.model.buttons import Verb
@@ -208,8 +208,8 @@ class Answers:
         latest = seen.entries[-1]
         others = "A run" if latest.actor == JOB else clean(latest.actor)
         who = "You" if latest.actor == operator.name else others
-        text = f"{who} {DEEDS[latest.action]} this case at {minute(latest.at)}, after the message that you "
-        text += f"clicked on was written. {dialogs.about(seen.case)}. {self._standing(seen)}"
+        text = f"{who} {wording.DEEDS[latest.action]} this case at {minute(latest.at)}, after the message "
+        text += f"that you clicked on was written. {dialogs.about(seen.case)}. {self._standing(seen)}"
         text += " The thread's first message shows that within a minute: go on there, or in the dashboard."
         return Answer(Outcome.STALE, self._not_done(heard, text, raw=False))
 

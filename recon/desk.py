@@ -4,7 +4,7 @@ Roles are checked here, at every action and against the database, never only on 
 version that the operator looked at: whoever comes second is told who was first, and nothing is overwritten.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,10 +12,23 @@ from typing import Final, Self, TypedDict, Unpack
 
 from recon.doors import config
 from recon.doors.store import cases as book
-from recon.doors.store import claims, evidence, leases, migrations, mirror, operators, queue, runs, threads
+from recon.doors.store import (
+    claims,
+    evidence,
+    leases,
+    migrations,
+    mirror,
+    operators,
+    queue,
+    runs,
+    surroundings,
+    threads,
+)
 from recon.doors.store.engines import Database
+from recon.model import wording
 from recon.model.characters import keepable
 from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Report
+from recon.model.provider_pages import ProviderPages
 from recon.model.records.cases import JOB, Case, Change, Entry, Owner
 from recon.model.records.claims import Claim
 from recon.model.records.notices import Manner, Notice
@@ -24,6 +37,7 @@ from recon.model.records.people import Operator
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.runs import HOUR, AccountReading, Run
+from recon.model.records.stories import Surroundings
 from recon.model.records.words import (
     Action,
     Actor,
@@ -41,26 +55,6 @@ from recon.rules import notices, ownership, staleness
 Clock = Callable[[], datetime]
 
 ACTING: Final = frozenset({Role.OPERATOR, Role.ADMIN})
-
-# How a sentence tells what somebody did to a case.
-DEEDS: Final = {
-    Action.OPENED: "opened",
-    Action.CHANGED: "saw other evidence in",
-    Action.RECLASSIFIED: "reclassified",
-    Action.REOPENED: "reopened",
-    Action.REGRESSED: "saw again what was resolved in",
-    Action.CLEARED: "cleared",
-    Action.HEALED: "healed",
-    Action.ACKNOWLEDGED: "acknowledged",
-    Action.ASSIGNED: "gave another owner to",
-    Action.COMMENTED: "commented on",
-    Action.RESOLVED: "resolved",
-    Action.ACCEPTED: "accepted",
-    Action.SNOOZED: "snoozed",
-    Action.ADOPTED: "adopted the refund of",
-    Action.LINKED: "linked a refund of",
-    Action.UNLINKED: "took back a link of",
-}
 
 
 class By(TypedDict):
@@ -91,7 +85,8 @@ class CaseView:
 
     intents, refunds: the rows its mismatch speaks of as they are now, in time order. entries: its whole
     story, oldest first. moves: what this operator may do to it now; empty for who may only read. unjudged:
-    an adoption or a link that the next run is the first to judge by; None where there is none.
+    an adoption or a link that the next run is the first to judge by; None where there is none. around: what
+    was told, the runs behind its entries, related cases. pages: where the provider shows its side.
     """
 
     case: Case
@@ -99,7 +94,9 @@ class CaseView:
     refunds: tuple[Refund, ...]
     entries: tuple[Entry, ...]
     moves: tuple[Action, ...]
-    unjudged: Entry | None = None
+    unjudged: Entry | None
+    around: Surroundings
+    pages: ProviderPages
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +184,16 @@ class Desk:
 
     def queue(self, filters: QueueFilters, *, after: Cursor | None = None) -> QueuePage:
         """Return one page of the queue, after the cursor of the page before."""
-        asked = replace(filters, owners=tuple(map(keepable, filters.owners)), search=keepable(filters.search))
-        return queue.page(self._database, asked, after=after, limit=self._settings.dashboard.queue_page)
+        limit = self._settings.dashboard.queue_page
+        return queue.page(self._database, filters.keepable(), after=after, limit=limit)
+
+    def count(self, filters: QueueFilters, *, limit: int) -> int:
+        """Return how many cases the filters let through, counted no further than the limit."""
+        return queue.count(self._database, filters.keepable(), limit=limit)
+
+    def every(self, filters: QueueFilters) -> Iterator[tuple[Case, ...]]:
+        """Yield all cases that the filters let through, some at a time, in the queue's order."""
+        return queue.every(self._database, filters.keepable())
 
     def case(self, named: str, *, operator: Operator) -> CaseView | None:
         """Return the case of this id with both its sides and its story; None where there is none."""
@@ -200,12 +205,19 @@ class Desk:
         last = runs.last_saved(self._database)
         unjudged = rules.unjudged(entries, last.started_at if last is not None else None)
         moves = self._moves(case, refunds, operator, waits=unjudged is not None)
-        return CaseView(case, intents, refunds, entries, moves, unjudged)
+        around = surroundings.read(self._database, case, entries)
+        pages = ProviderPages(self._settings.provider.dashboard_url, case.account, around.livemode)
+        return CaseView(case, intents, refunds, entries, moves, unjudged, around, pages)
 
     def owners(self) -> tuple[Owner, ...]:
         """Return whom a case can be assigned to: the owners that owners.toml names, each once, by name."""
         told = ownership.parse(self._settings.owners).profiles()
         return tuple(Owner(name, told[name].target, rule="") for name in sorted(told) if told[name].target)
+
+    def may_act(self, operator: Operator) -> bool:
+        """Return whether somebody may act on cases now."""
+        known = self._known(operator)
+        return known.active and known.role in ACTING
 
     def acknowledge(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Take the case on.
@@ -360,15 +372,13 @@ class Desk:
         self, case: Case, refunds: Iterable[Refund], operator: Operator, *, waits: bool
     ) -> tuple[Action, ...]:
         """Return the moves that the rules would let this operator try now."""
-        known = self._known(operator)
-        may_act = known.active and known.role in ACTING
-        return rules.offered(case, refunds, waits=waits) if may_act else ()
+        return rules.offered(case, refunds, waits=waits) if self.may_act(operator) else ()
 
 
 def _moved(latest: Entry, now: datetime) -> str:
     who = "A run" if latest.actor == JOB else latest.actor
     day = "" if latest.at.date() == now.date() else f"on {latest.at.day} {latest.at:%b} "
     return (
-        f"{who} {DEEDS[latest.action]} this case {day}at {latest.at:%H:%M} UTC, after you read it. "
+        f"{who} {wording.DEEDS[latest.action]} this case {day}at {latest.at:%H:%M} UTC, after you read it. "
         "Nothing of yours was saved: read it again, then decide."
     )

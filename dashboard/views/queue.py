@@ -44,7 +44,7 @@ def main() -> None:
     held = st.session_state.get("snapshot")
     summary = held.summary if held else desk.summary()
     _money(summary, desk)
-    asked = filters.show(summary)
+    asked = filters.show(summary, operator=session.operator(), zone=zone)
     if held is None or held.filters != asked:
         held = _look(desk, asked, (None,), summary)
     _news(held)

@@ -43,13 +43,15 @@ class Secret:
 class ProviderSettings:
     """How the provider is reached.
 
-    base_url: None is the provider's own. accounts: connected accounts beside the platform's own "".
-    metadata_key: the metadata field that carries the intent key. requests_per_second: to one endpoint.
-    retry_limit, retry_seconds: how often one account is asked again in one run, and waited for in all.
+    base_url: None is the provider's own. dashboard_url: where people look at its side. accounts: connected
+    accounts beside the platform's own "". metadata_key: the metadata field that carries the intent key.
+    requests_per_second: to one endpoint. retry_limit, retry_seconds: how often one account is asked again in
+    one run, and waited for in all.
     """
 
     api_key: Secret = Secret("")
     base_url: str | None = None
+    dashboard_url: str = "https://dashboard.stripe.com"
     accounts: tuple[AccountId, ...] = ()
     metadata_key: str = "intent_key"
     connect_timeout_seconds: float = 5.0
@@ -311,6 +313,7 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
     "provider": (
         "provider",
         {
+            "dashboard_url": ("dashboard_url", readers.web_address),
             "accounts": ("accounts", readers.accounts),
             "metadata_key": ("metadata_key", readers.metadata_key),
             "connect_timeout_seconds": ("connect_timeout_seconds", _TIMEOUT),

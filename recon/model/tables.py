@@ -293,6 +293,15 @@ entries = Table(
     Column("previous_hash", Text, nullable=False),  # "" for the first.
     Column("hash", Text, nullable=False),
     PrimaryKeyConstraint("topic", "version"),
+    # What people did: few among what runs did, and each asks for their own.
+    Index(
+        "ix_entries_people",
+        "actor",
+        "action",
+        "topic",
+        sqlite_where=text("actor != 'recon'"),
+        postgresql_where=text("actor != 'recon'"),
+    ),
     sqlite_with_rowid=False,  # INSERT OR REPLACE could replace by row number.
 )
 

@@ -64,6 +64,26 @@ ACTIONS: Final = {
     Action.UNLINKED: "Link taken back",
 }
 
+# How a sentence tells what somebody did to a case.
+DEEDS: Final = {
+    Action.OPENED: "opened",
+    Action.CHANGED: "saw other evidence in",
+    Action.RECLASSIFIED: "reclassified",
+    Action.REOPENED: "reopened",
+    Action.REGRESSED: "saw again what was resolved in",
+    Action.CLEARED: "cleared",
+    Action.HEALED: "healed",
+    Action.ACKNOWLEDGED: "acknowledged",
+    Action.ASSIGNED: "gave another owner to",
+    Action.COMMENTED: "commented on",
+    Action.RESOLVED: "resolved",
+    Action.ACCEPTED: "accepted",
+    Action.SNOOZED: "snoozed",
+    Action.ADOPTED: "adopted the refund of",
+    Action.LINKED: "linked a refund of",
+    Action.UNLINKED: "took back a link of",
+}
+
 RESOLUTIONS: Final = {
     Resolution.RECOVERED: "Recovered: the money was got back, or paid out at last",
     Resolution.WRITTEN_OFF: "Written off: the loss is accepted",

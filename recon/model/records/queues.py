@@ -1,9 +1,11 @@
 """What the desk's queue is asked and what it answers. Never says how it is shown."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
+from recon.model.characters import keepable
 from recon.model.records.cases import Case
 from recon.model.records.results import Money
 from recon.model.records.words import AccountId, CaseId, CaseState, Kind, Severity
@@ -31,6 +33,16 @@ class QueueFilters:
     opened_before: datetime | None = None
     at_least: Money | None = None
     search: str = ""
+
+    def keepable(self) -> Self:
+        """Return the filters with only such characters as a database can hold."""
+        return replace(
+            self,
+            owners=tuple(map(keepable, self.owners)),
+            accounts=tuple(AccountId(keepable(each)) for each in self.accounts),
+            person=keepable(self.person),
+            search=keepable(self.search),
+        )
 
 
 @dataclass(frozen=True, slots=True)
