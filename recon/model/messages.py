@@ -19,6 +19,7 @@ from recon.model.particulars import (
     menu,
     mode,
     named,
+    names,
     queue,
     sums,
 )
@@ -62,10 +63,10 @@ class News:
         return self.gone or self.case.state not in WAITING
 
 
-def root(topic: Topic, owner: Owner, standing: Standing, manner: Manner, *, ping: bool) -> Message:
+def root(topic: Topic, owners: Sequence[Owner], standing: Standing, manner: Manner, *, ping: bool) -> Message:
     """Return how a thread stands: how many, how much, how old, whose, what to do, and the largest."""
     if not standing.waiting:
-        return _nothing_waits(topic, owner, standing, manner)
+        return _nothing_waits(topic, owners, standing, manner)
     members, link = standing.waiting, _queue(topic, manner)
     title = f"{topic.severity.upper()}: {wording.counted(topic.kind, len(members))}{_where(topic, manner)}"
     at_risk, step = sums(members), wording.NEXT_STEPS[topic.kind]
@@ -75,19 +76,19 @@ def root(topic: Topic, owner: Owner, standing: Standing, manner: Manner, *, ping
     more = len(members) - TOP
     blocks = [
         header(title),
-        section(f"{_mention(owner, manner, ping=ping)}*{at_risk}* {rest}\nOwner: *{_name(owner)}*"),
+        section(f"{_mention(owners if ping else (), manner)}*{at_risk}* {rest}\nOwner: *{names(owners)}*"),
         section(f"*What to do:* {step}"),
         *_shown(largest(members), manner),
         *([section(f"and {more} more: <{link}|all {len(members)} in the queue>")] if more > 0 else []),
         *_ended(standing.over, topic, manner),
         context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
     ]
-    text = f"{title}, {at_risk} {rest}. Owner: {_name(owner)}. What to do: {step} {link}"
+    text = f"{title}, {at_risk} {rest}. Owner: {names(owners)}. What to do: {step} {link}"
     return Message(text, tuple(blocks))
 
 
 def replies(
-    topic: Topic, owner: Owner, news: Iterable[News], manner: Manner, *, ping: bool
+    topic: Topic, owners: Sequence[Owner], news: Iterable[News], manner: Manner, *, ping: bool
 ) -> tuple[tuple[Message, tuple[News, ...]], ...]:
     """Return what is new in a thread, in as many messages as Slack needs, each with its news.
 
@@ -98,14 +99,16 @@ def replies(
     ordered = sorted(news, key=lambda each: (each.gone, _ORDER.index(each.action), place[each.case.id]))
     parts = _parts(ordered, manner)
     told, said = _told(ordered, topic), []
+    theirs = {each.case.owner.name for each in news if each.case.owner is not None and not each.over}
+    called = [owner for owner in owners if owner.name in theirs]
     for number, part in enumerate(parts, start=1):
         title = f"{told}, part {number} of {len(parts)}" if len(parts) > 1 else told
-        reply = _reply(topic, owner, title, part, manner, ping=ping and number == 1)
+        reply = _reply(topic, owners, title, part, manner, called=called if ping and number == 1 else None)
         said.append((reply, tuple(part)))
     return tuple(said)
 
 
-def _nothing_waits(topic: Topic, owner: Owner, standing: Standing, manner: Manner) -> Message:
+def _nothing_waits(topic: Topic, owners: Sequence[Owner], standing: Standing, manner: Manner) -> Message:
     """Return a thread's root once every case of it was cleared or answered."""
     about = f"{wording.named(topic.kind)}, {topic.severity}{_where(topic, manner)}"
     title, link = f"Nothing waits: {about}", _queue(topic, manner)
@@ -113,11 +116,11 @@ def _nothing_waits(topic: Topic, owner: Owner, standing: Standing, manner: Manne
     rest = f"{ends}." if ends else "Every case of this thread was cleared, answered or moved."
     blocks = [
         header(title),
-        section(f"{rest}\nOwner: *{_name(owner)}*"),
+        section(f"{rest}\nOwner: *{names(owners)}*"),
         *_struck(standing.over, topic, manner),
         context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
     ]
-    return Message(f"{title}. {rest} Owner: {_name(owner)}. What to do: nothing. {link}", tuple(blocks))
+    return Message(f"{title}. {rest} Owner: {names(owners)}. What to do: nothing. {link}", tuple(blocks))
 
 
 def _shown(cases: Iterable[Case], manner: Manner) -> list[Block]:
@@ -157,19 +160,28 @@ def _moved(case: Case, topic: Topic) -> str:
     if case.owner is None or not case.owner.target:
         return "moved to nobody"
     if case.owner.target != topic.target:
-        return f"moved to {_name(case.owner)}"
+        return f"moved to {clean(case.owner.name)}"
     if case.severity is not topic.severity:
         return f"moved to {case.severity}"
     return f"moved to {wording.named(case.mismatch.kind)}"
 
 
 def _reply(
-    topic: Topic, owner: Owner, title: str, part: Sequence[News], manner: Manner, *, ping: bool
+    topic: Topic,
+    owners: Sequence[Owner],
+    title: str,
+    part: Sequence[News],
+    manner: Manner,
+    *,
+    called: Sequence[Owner] | None,
 ) -> Message:
-    """Return one message of what is new: a heading for each verb, under it each case and why."""
+    """Return one message of what is new: a heading for each verb, under it each case and why.
+
+    called: whose groups are mentioned, in what the channel sees as well; None of what it does not see.
+    """
     verbs = list(dict.fromkeys(_verb(each, topic) for each in part))
-    clicks = ping and len(part) <= TOP  # More are a list to read, and the root has the largest.
-    blocks = [section(f"{_mention(owner, manner, ping=ping)}*{title}*")]
+    clicks = called is not None and len(part) <= TOP  # More are a list to read, and the root has the largest.
+    blocks = [section(f"{_mention(called or (), manner)}*{title}*")]
     for verb in verbs:
         blocks += [section(f"*{verb}*")] if len(verbs) > 1 else []
         for each in part:
@@ -179,7 +191,7 @@ def _reply(
     at_risk = f", {sums(waiting)} at risk" if waiting else ""
     step = wording.NEXT_STEPS[topic.kind] if waiting else "nothing."
     about = f"{topic.severity.upper()}, {wording.named(topic.kind)}{_where(topic, manner)}"
-    text = f"{about}: {title}{at_risk}. Owner: {_name(owner)}. What to do: {step} {link}"
+    text = f"{about}: {title}{at_risk}. Owner: {names(owners)}. What to do: {step} {link}"
     return Message(f"{text} {named(each.case for each in part)}", tuple(blocks))
 
 
@@ -229,13 +241,9 @@ def _where(topic: Topic, manner: Manner) -> str:
     return (f", account {clean(topic.account, limit=VALUE_LIMIT)}" if topic.account else "") + mode(manner)
 
 
-def _name(owner: Owner) -> str:
-    return clean(owner.name)
-
-
-def _mention(owner: Owner, manner: Manner, *, ping: bool) -> str:
-    """Return the mention of the owner's user group, where there is one and it is to be rung."""
-    return mention(manner.profile(owner)) if ping else ""
+def _mention(owners: Iterable[Owner], manner: Manner) -> str:
+    """Return the mentions of the user groups of these owners, each once; of those that have none, nothing."""
+    return "".join(dict.fromkeys(mention(manner.profile(each)) for each in owners))
 
 
 def _queue(topic: Topic, manner: Manner) -> str:

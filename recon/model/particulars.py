@@ -12,7 +12,7 @@ from recon.model import money
 from recon.model.blocks import VALUE_LIMIT, clean, code, escaped, overflow
 from recon.model.buttons import MENU, Button, Verb
 from recon.model.phrases import minute
-from recon.model.records.cases import Case
+from recon.model.records.cases import Case, Owner
 from recon.model.records.notices import Block, Manner
 from recon.model.records.owners import Profile, is_group
 from recon.model.records.queues import WAITING
@@ -127,3 +127,11 @@ def queue(manner: Manner, **filters: str) -> str:
     """Return the address of the queue, filtered, escaped."""
     asked = f"/?{urlencode(filters)}" if filters else ""
     return escaped(f"{manner.dashboard_url}{asked}")
+
+
+def names(owners: Iterable[Owner]) -> str:
+    """Return who these are, in the order of their names; several owners can read in one place."""
+    every = sorted({owner.name for owner in owners})
+    more = len(every) - TOP
+    shown = [clean(name, limit=VALUE_LIMIT) for name in every[:TOP]]
+    return ", ".join(shown + ([f"{more} more"] if more > 0 else []))

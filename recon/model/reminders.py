@@ -10,7 +10,7 @@ from datetime import datetime
 
 from recon.model import money, wording
 from recon.model.blocks import VALUE_LIMIT, clean, context, header, section, sections
-from recon.model.particulars import TOP, largest, line, mention, menu, mode, named, queue, sums
+from recon.model.particulars import TOP, largest, line, mention, menu, mode, named, names, queue, sums
 from recon.model.phrases import duration, minute, several
 from recon.model.records.cases import Case
 from recon.model.records.notices import Block, Manner, Message, Topic
@@ -64,14 +64,14 @@ def acceptances_ending(cases: Sequence[Case], manner: Manner) -> Message:
 def digest(holdings: Holdings, manner: Manner) -> Message:
     """Return how an owner's cases stand, for the beginning of a day."""
     title = f"Today: {several(holdings.waiting, 'case waits', 'cases wait')}{mode(manner)}"
-    names = ", ".join(clean(name, limit=VALUE_LIMIT) for name in holdings.names[:TOP])
+    whose = ", ".join(clean(name, limit=VALUE_LIMIT) for name in holdings.names[:TOP])
     at_risk, link = f"{_amounts(_together(holdings.piles))} at risk", queue(manner)
     besides = _besides(holdings)
     step = "Answer the unanswered first, from the top; acknowledge what you are at."
     oldest = holdings.oldest
     blocks: list[Block] = [
         header(title),
-        section(f"*{at_risk}*\nOwner: *{names}*"),
+        section(f"*{at_risk}*\nOwner: *{whose}*"),
         *sections(f"• {_pile(pile, manner)}" for pile in holdings.piles),
         *([section(f"The oldest: {line(oldest, manner)}")] if oldest is not None else []),
         *([context(" · ".join(besides))] if besides else []),
@@ -81,7 +81,7 @@ def digest(holdings: Holdings, manner: Manner) -> Message:
     kinds = ", ".join(_kinds(holdings.piles))
     unanswered = sum(pile.unanswered for pile in holdings.piles)
     rest = "".join(f" {sentence}." for sentence in [f"{unanswered:,} unanswered", *besides])
-    text = f"{title}, {at_risk}: {kinds}.{rest} Owner: {names}. What to do: {step} {link}"
+    text = f"{title}, {at_risk}: {kinds}.{rest} Owner: {whose}. What to do: {step} {link}"
     return Message(text, tuple(blocks))
 
 
@@ -116,11 +116,8 @@ def _oldest(cases: Iterable[Case], manner: Manner) -> str:
 
 
 def _names(cases: Iterable[Case]) -> str:
-    """Return whose these cases are; several owners can read in one place."""
-    names = sorted({case.owner.name for case in cases if case.owner is not None})
-    more = len(names) - TOP
-    shown = [clean(name, limit=VALUE_LIMIT) for name in names[:TOP]]
-    return ", ".join(shown + ([f"{more} more"] if more > 0 else []))
+    """Return whose these cases are."""
+    return names(case.owner for case in cases if case.owner is not None)
 
 
 def _pile(pile: Pile, manner: Manner) -> str:

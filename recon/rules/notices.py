@@ -80,9 +80,8 @@ def compose(
 
 def root(topic: Topic, standing: Standing, manner: Manner, *, ping: bool) -> Message:
     """Return a thread's root as it stands."""
-    return messages.root(
-        topic, _owner(topic, [*standing.waiting, *standing.over], manner), standing, manner, ping=ping
-    )
+    owners = _owners(topic, standing.waiting or standing.over, manner)
+    return messages.root(topic, owners, standing, manner, ping=ping)
 
 
 def may_be_kept_back(case: Case) -> bool:
@@ -214,7 +213,8 @@ def _thread(
     anew = any(not each.over for each in news) and not known.active(topic.key)
     if not anew and topic.key not in known.begun:
         return  # It ends what was never begun here.
-    said = _Said(topic, _owner(topic, [each.case for each in changed], manner), manner)
+    owners = _owners(topic, [each.case for each in news or changed], manner)
+    said = _Said(topic, owners, manner)
     state = _versions([each.case for each in changed])
     stands = _after(known.standing.get(topic.key, Standing()), changed)
     first = root(topic, stands, manner, ping=anew)
@@ -225,23 +225,24 @@ def _thread(
         yield said.notice(f"edit|{topic.key}|{state}", "edit", first, about)
     rings = not anew and any(not each.over and (each.action in _RINGS or each.arrived) for each in news)
     version = _versions([each.case for each in news])
-    for number, (reply, part) in enumerate(messages.replies(topic, said.owner, news, manner, ping=rings)):
+    for number, (reply, part) in enumerate(messages.replies(topic, owners, news, manner, ping=rings)):
         verb = "call" if rings and number == 0 else "reply"
         yield said.notice(
             f"reply|{topic.key}|{version}|{number}", verb, reply, [each.case.id for each in part]
         )
 
 
-def _owner(topic: Topic, cases: Iterable[Case], manner: Manner) -> Owner:
-    """Return who reads a thread, by the name that its cases have for them; else that of the only owner there.
+def _owners(topic: Topic, cases: Iterable[Case], manner: Manner) -> tuple[Owner, ...]:
+    """Return who reads a thread, by the names that these cases have for them; else the only owner there.
 
     Where several read there, or nobody whom owners.toml names, it is where it is read.
     """
-    named = next((case.owner for case in cases if case.owner and case.owner.target == topic.target), None)
-    if named is not None:
-        return named
+    here = (case.owner for case in cases if case.owner and case.owner.target == topic.target)
+    named = {owner.name: owner for owner in here}
+    if named:
+        return tuple(named[name] for name in sorted(named))
     there = [name for name, profile in manner.profiles.items() if profile.target == topic.target]
-    return Owner(there[0] if len(there) == 1 else topic.target, topic.target, "")
+    return (Owner(there[0] if len(there) == 1 else topic.target, topic.target, ""),)
 
 
 def _after(before: Standing, changed: Iterable[News]) -> Standing:
@@ -259,11 +260,11 @@ class _Said:
     """What the notices of one thread have in common."""
 
     topic: Topic
-    owner: Owner
+    owners: Sequence[Owner]
     manner: Manner
 
     def notice(self, dedupe_key: str, verb: str, message: Message, about: Sequence[CaseId]) -> Notice:
-        """Return a notice; an edit makes no sound, and everything else waits until its owner is awake."""
+        """Return a notice; an edit makes no sound, and all else waits until one of its owners is awake."""
         now, severity = self.manner.now, self.topic.severity
         at_once = verb == "edit" or severity is Severity.CRITICAL
         return Notice.new(
@@ -274,7 +275,7 @@ class _Said:
             target=self.topic.target,
             urgency=URGENCY[severity],
             now=now,
-            next_at=now if at_once else self.manner.profile(self.owner).awake_at(now),
+            next_at=now if at_once else min(self.manner.profile(each).awake_at(now) for each in self.owners),
             case_ids=tuple(about),
             run_id=self.manner.run_id,
         )

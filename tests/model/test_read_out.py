@@ -51,13 +51,13 @@ HELD = Holdings(
 
 
 def root(standing: Standing) -> Message:
-    return messages.root(TOPIC, OWNER, standing, MANNER, ping=False)
+    return messages.root(TOPIC, [OWNER], standing, MANNER, ping=False)
 
 
 def reply(action: Action, cases: tuple[Case, ...]) -> Message:
-    return messages.replies(TOPIC, OWNER, [News(case, action, "Why.") for case in cases], MANNER, ping=False)[
-        0
-    ][0]
+    return messages.replies(
+        TOPIC, [OWNER], [News(case, action, "Why.") for case in cases], MANNER, ping=False
+    )[0][0]
 
 
 # What is read out of which message: each of these words.

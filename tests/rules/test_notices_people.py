@@ -10,7 +10,17 @@ from recon.model.records.notices import Notice
 from recon.model.records.owners import Profile
 from recon.model.records.words import Action, CaseState, Resolution, Severity
 from tests.builders import NOON, a_case, an_owner
-from tests.rules.test_notices import KEY, MANNER, a_change, a_move, blocks_of, outline, said, texts_of
+from tests.rules.test_notices import (
+    KEY,
+    MANNER,
+    a_change,
+    a_move,
+    blocks_of,
+    numbered,
+    outline,
+    said,
+    texts_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -131,3 +141,33 @@ def clickable(notice: Notice) -> list[str]:
     """Return what each thing in a message that can be clicked gives back."""
     found = [block["accessory"] for block in notice.message.blocks if "accessory" in block]
     return [option["value"] for menu in found for option in menu["options"]]
+
+
+def test_where_two_owners_read_in_one_channel_each_is_named_and_only_theirs_are_called() -> None:
+    leads = an_owner(name="Support leads")
+    groups = {"Payments on call": "S0PAY", "Support leads": "S0LEADS"}
+    profiles = {name: Profile(name, "#payments", group=group) for name, group in groups.items()}
+    manner = replace(MANNER, profiles=profiles)
+    ours, theirs = numbered(1), replace(numbered(2), owner=leads)
+    root, reply = said([a_change(ours), a_change(theirs)], manner=manner)
+    ended = a_change(replace(ours, state=CaseState.CLEARED, version=2), Action.CLEARED)
+    edit, call = said([a_change(theirs), ended], known=[KEY], manner=manner)
+
+    assert [("S0PAY" in blocks_of(each), "S0LEADS" in blocks_of(each)) for each in (root, call)] == [
+        (True, True),
+        (False, True),
+    ]
+    assert "Owner: Payments on call, Support leads." in root.message.text
+    assert "Owner: Payments on call, Support leads." in reply.message.text
+    assert "Owner: Payments on call, Support leads." in call.message.text
+    assert "<!subteam" not in blocks_of(edit)
+
+
+def test_where_one_of_two_owners_is_awake_a_channel_does_not_rest() -> None:
+    asleep = Profile("Payments on call", "#payments", rest=(time(13), time(14, 31)))
+    manner = replace(MANNER, profiles={"Payments on call": asleep})
+    both = [numbered(1), replace(numbered(2), owner=an_owner(name="Support leads"))]
+    (alone, _), (shared, _) = (said(map(a_change, those), manner=manner) for those in (both[:1], both))
+
+    assert alone.next_at > manner.now
+    assert shared.next_at == manner.now
