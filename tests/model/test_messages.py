@@ -38,8 +38,8 @@ def test_a_thread_that_a_case_has_left_says_where_it_is_now(after: dict[str, Any
     assert TOPIC is not None
     case = replace(a_case(), **after)
     news = [News(case, Action.ASSIGNED, "", gone=True)]
-    root = messages.root(TOPIC, an_owner(), Standing(over=(case,)), MANNER, ping=False)
-    ((reply, _),) = messages.replies(TOPIC, an_owner(), news, MANNER, ping=False)
+    root = messages.root(TOPIC, [an_owner()], Standing(over=(case,)), MANNER, ping=False)
+    ((reply, _),) = messages.replies(TOPIC, [an_owner()], news, MANNER, ping=False)
 
     assert f"1 {expected}. Owner: Payments on call." in root.text
     assert f": 1 {expected}. Owner: Payments on call." in reply.text
