@@ -22,16 +22,16 @@ from recon.doors.slack.workspace import Channel, Workspace
 from recon.doors.store import outbox
 from recon.model import blocks
 from recon.model.errors import ConfigurationError
+from recon.model.particulars import mention
 from recon.model.phrases import duration, minute
 from recon.model.records.deliveries import Absent, Delivered, Finding, Unreadable
-from recon.model.records.notices import Message, Notice
+from recon.model.records.notices import ALARM, Message, Notice
 from recon.model.records.owners import Profile, is_group
 from recon.model.records.remarks import Remark
 from recon.model.records.words import NoticeState
 from recon.model.settings import Settings
 from recon.rules.ownership import Ownership
 
-_URGENCY = 3  # As a critical case: nobody waits for a test behind a digest.
 _AT_ONCE = 10  # Notices that are tried before looking whether ours was among them.
 _LOOKS = 3  # Messages can show late, by seconds.
 _PAUSE_SECONDS = 1.0
@@ -93,10 +93,9 @@ def composed(owner: Profile, settings: Settings, *, now: datetime) -> Message:
     title = "Test of recon: nothing to do"
     told = f"For {_named(owner)}: `recon slack test` looks whether messages about refunds arrive there."
     link = blocks.escaped(settings.dashboard.url)
-    mention = f"<!subteam^{blocks.clean(owner.group)}> " if owner.group else ""
     laid_out = (
         blocks.header(title),
-        blocks.section(f"{mention}{told}"),
+        blocks.section(f"{mention(owner)}{told}"),
         blocks.context(f"{minute(now)} · <{link}|Open the dashboard>"),
     )
     return Message(f"{title}. {told.replace('`', '')} {minute(now)}. {link}", laid_out)
@@ -166,20 +165,15 @@ class Trial:
 
     def _sent(self) -> Notice:
         """Put the message into the outbox and let delivery go on until it is out, or the time is up."""
-        now, name = self._patient.clock(), str(uuid4())
-        notice = Notice(
-            id=None,
-            dedupe_key=f"trial|{name}",
-            delivery_id=name,
-            thread_key=f"trial|{name}",
+        now, key = self._patient.clock(), f"trial|{uuid4()}"
+        notice = Notice.new(
+            key,
+            "root",
+            composed(self._owner, self._settings, now=now),
+            thread_key=key,
             target=self._owner.target,
-            verb="root",
-            message=composed(self._owner, self._settings, now=now),
-            case_ids=(),
-            state=NoticeState.WAITING,
-            created_at=now,
-            next_at=now,
-            urgency=_URGENCY,
+            urgency=ALARM,  # Nobody waits for a test behind a digest.
+            now=now,
         )
         with self._database.write() as connection:
             outbox.add(connection, [notice])
