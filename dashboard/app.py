@@ -29,6 +29,7 @@ def main() -> None:
         [
             st.Page("views/queue.py", title="Queue", icon=":material/inbox:", default=True),
             st.Page("views/case.py", title="Case", icon=":material/description:"),
+            st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
         ]
     )
     try:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from recon.desk import Desk
+from recon.incidents import Incidents
 from recon.model.errors import NotPermitted
 from recon.model.records.people import Operator
 
@@ -30,6 +31,12 @@ def desk() -> Desk:
     if refused is not None:
         raise NotPermitted(refused)
     return _opened()
+
+
+def incidents() -> Incidents:
+    """Return this process's view of the past; raises as `desk`, which is asked first."""
+    desk()
+    return _past()
 
 
 def operator() -> Operator:
@@ -65,6 +72,11 @@ def refusal() -> str | None:
     if any(header in st.context.headers for header in FORWARDED):
         return "The desk in local mode is not to be reached through a proxy."
     return None
+
+
+@st.cache_resource(show_spinner=False)
+def _past() -> Incidents:
+    return Incidents.open()
 
 
 @st.cache_resource(show_spinner=False)

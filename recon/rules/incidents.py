@@ -18,7 +18,9 @@ MINUTE: Final = timedelta(minutes=1)
 GAP: Final = timedelta(minutes=15)  # A pause as long as this parts two bursts; shorter ones do not.
 MARGIN: Final = timedelta(minutes=5)  # Around a burst: what led to its first case is seen. Less than the gap.
 BARS: Final = 90  # More are too thin to be told apart, also on a wide screen.
-STEPS: Final = tuple(timedelta(minutes=each) for each in (1, 5, 15, 60, 180, 720, 1440, 10080, 43200))
+# In minutes: up to three hours, half a day, a day, a week, a month, a year and ten, so that none is too long.
+_MINUTES: Final = (1, 5, 15, 60, 180, 720, 1440, 10_080, 43_200, 525_600, 5_256_000)
+STEPS: Final = tuple(each * MINUTE for each in _MINUTES)
 
 Named = tuple[AccountId, RefundId]
 
@@ -107,7 +109,7 @@ def told(incident: Incident) -> str:
     cases, orders = phrases.several(totals.cases, "case"), phrases.several(totals.orders, "order")
     lines = [
         f"{wording.named(incident.kind)}: {cases}, {people}, {orders}.",
-        f"At risk: {_amounts(incident)}, each currency by itself.",
+        f"At risk: {_amounts(incident)}.",
         f"First {_second(totals.first_at)}, last {_second(totals.last_at)}: {covered(incident)}.",
         f"Now: {', '.join(_states(incident))}.",
     ]
@@ -128,10 +130,10 @@ def covered(incident: Incident) -> str:
 
 def _amounts(incident: Incident) -> str:
     amounts = [Money(minor, currency) for currency, minor in sorted(incident.totals.at_risk.items())]
-    return " + ".join(map(money_text, amounts)) or "nothing"
+    return " and ".join(map(_written, amounts)) or "nothing"
 
 
-def money_text(amount: Money) -> str:
+def _written(amount: Money) -> str:
     """Return money as people write it; in minor units where the currency is not the provider's."""
     if amount.currency in money.EXPONENTS:
         return money.written(amount)

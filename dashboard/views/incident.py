@@ -1,0 +1,227 @@
+"""One incident: who was affected by mismatches of one kind that began in a window, when, and for how much.
+
+Opens at the densest burst of the latest day. The window and the kind stand in the address, so that a link
+shows what its sender saw.
+"""
+
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+
+import streamlit as st
+
+from dashboard import incidents, links, safe, session, tables, times, words
+from recon.model import phrases
+from recon.model.records.incidents import Bar, Incident, Window
+from recon.model.records.results import Money
+from recon.model.records.words import Kind
+from recon.rules import incidents as rules
+
+CARDS: Final = 6
+ROWS_SHOWN: Final = 14
+ROW_PIXELS: Final = 33
+CHART_PIXELS: Final = 230
+CALLS_PIXELS: Final = 130
+
+
+def main() -> None:
+    """Show the incident that the address names, else the latest."""
+    desk, zone = session.incidents(), session.zone()
+    kind, asked = incidents.kind(), incidents.window()
+    window = asked or desk.latest(kind)
+    if window is None:
+        st.title("Incident", anchor=False)
+        _choose(kind, Window(session.desk().now() - incidents.DAY, session.desk().now()), zone)
+        st.success(
+            f"No case was ever opened for this: {words.KINDS[kind].lower()}.", icon=":material/check_circle:"
+        )
+        return
+    found = desk.incident(kind, window)
+    _headline(found, zone, chosen=asked is not None)
+    if not found.totals.cases:
+        st.info("Nothing of this kind began in this window.", icon=":material/check_circle:")
+        _choose(kind, window, zone)
+        return
+    _numbers(found)
+    _choose(kind, window, zone)
+    _timeline(found, zone)
+    _affected(found, zone)
+    with st.container(border=True):
+        st.header("For the incident channel", anchor=False)
+        st.code(rules.told(found), language=None, wrap_lines=True)
+        st.caption("Counts and money only: no customer, no order. The button at its corner copies it.")
+
+
+def _headline(found: Incident, zone: tzinfo, *, chosen: bool) -> None:
+    totals = found.totals
+    people = phrases.several(totals.customers, "customer")
+    if totals.cases and not totals.customers:
+        people = phrases.several(totals.cases, "case")
+    st.title(f"Incident · {words.KINDS[found.kind]} · {people}", anchor=False)
+    if totals.first_at is None or totals.last_at is None:
+        return
+    first, last = times.exact(totals.first_at, zone), times.exact(totals.last_at, zone)
+    how = "" if chosen else " The densest burst of the latest day; choose another window below."
+    st.text(f"From {first} to {last}, {rules.covered(found)}.{how}")
+
+
+def _choose(kind: Kind, window: Window, zone: tzinfo) -> None:
+    """Ask for another window or kind; a choice is written into the address."""
+    shown = f"{kind}-{window.from_at.timestamp()}-{window.to_at.timestamp()}"
+    with (
+        st.form("window"),
+        st.grid(4, min_column_width=190, gap="small", vertical_alignment="bottom") as grid,
+    ):
+        with grid.cell():
+            picked: Kind | None = st.selectbox(
+                "Kind",
+                list(Kind),
+                index=list(Kind).index(kind),
+                format_func=words.KINDS.__getitem__,
+                key=f"kind-{shown}",
+            )
+        with grid.cell():
+            first = _moment("Began from", window.from_at, zone, key=f"from-{shown}")
+        with grid.cell():
+            last = _moment("Began before", window.to_at, zone, key=f"to-{shown}")
+        with grid.cell():
+            pressed = st.form_submit_button("Show", icon=":material/search:", width="stretch")
+    if not pressed or picked is None:
+        return
+    chosen = incidents.between(first, last)
+    if chosen is None:
+        st.warning("Choose a window whose end is after its beginning.", icon=":material/edit:")
+        return
+    # Another kind has its own latest burst; a window that was asked for stands for any kind.
+    own = chosen == window and incidents.window() is None
+    for name, value in ({"kind": picked.value} if own else incidents.address(picked, chosen)).items():
+        links.choose(name, (value,))
+    st.rerun()
+
+
+def _moment(label: str, at: datetime, zone: tzinfo, *, key: str) -> datetime:
+    """Return the minute that was chosen, in UTC; it is shown and typed in the viewer's zone."""
+    there = at.astimezone(zone).replace(tzinfo=None)
+    named = times.zone_name(at, zone)
+    typed = st.datetime_input(f"{label} ({named})", value=there, step=60, format="YYYY-MM-DD", key=key)
+    return typed.replace(tzinfo=zone).astimezone(UTC)
+
+
+def _numbers(found: Incident) -> None:
+    totals = found.totals
+    with st.grid(CARDS, min_column_width=140, gap="small"):
+        for currency, amount in totals.at_risk.items():
+            st.metric("At risk", tables.money(Money(amount, currency)), border=True)
+        st.metric("Customers", f"{totals.customers:,}", border=True)
+        st.metric("Orders", f"{totals.orders:,}", border=True)
+        if extra := len(rules.extras(found)):
+            st.metric("Extra refunds", f"{extra:,}", border=True)
+        st.metric("From first to last", rules.covered(found), border=True)
+    counts, without = totals.states.items(), totals.without_customer
+    states = ", ".join(f"{number:,} {words.STATES[state].lower()}" for state, number in counts if number)
+    unnamed = f" {phrases.several(without, 'case')} without a customer." if without else ""
+    st.caption(f"{phrases.several(totals.cases, 'case')}: {states}.{unnamed}")
+
+
+def _timeline(found: Incident, zone: tzinfo) -> None:
+    """Show refunds and calls by minute, and the same as a table."""
+    bars, step = rules.timeline(found), rules.step(found.window)
+    with st.container(border=True):
+        st.header(f"Refunds by {_unit(bars)}", anchor=False)
+        if not any(bar.standing or bar.extra or bar.sent or bar.decided for bar in bars):
+            st.caption("No refund and no call of these cases lies in this window.")
+            return
+        drawn, read = st.columns([3, 2], gap="medium")
+        frame, named = incidents.minutes(bars, step, zone), times.zone_name(found.window.from_at, zone)
+        with drawn:
+            st.vega_lite_chart(
+                frame,
+                incidents.chart([incidents.STANDING, incidents.EXTRA], title="Refunds", zone_name=named),
+                height=CHART_PIXELS,
+                alt=f"Refunds over time, {_said(bars)}. The table beside it has every number.",
+            )
+            if any(bar.sent for bar in bars):
+                st.vega_lite_chart(
+                    frame,
+                    incidents.chart([incidents.SENT], title="Calls sent", zone_name=named),
+                    height=CALLS_PIXELS,
+                    alt="Calls first sent over time. The table beside it has every number.",
+                )
+        with read:
+            st.table(incidents.counted(bars, step, zone), hide_index=True, height=CHART_PIXELS + CALLS_PIXELS)
+        outside = len(found.refunds) - sum(bar.standing + bar.extra for bar in bars)
+        if outside > 0:
+            st.caption(f"{phrases.several(outside, 'refund')} of these cases went out before or after.")
+
+
+def _unit(bars: tuple[Bar, ...]) -> str:
+    length = bars[1].at - bars[0].at if len(bars) > 1 else incidents.HOUR / 60
+    return "minute" if length <= incidents.HOUR / 60 else times.span(length)
+
+
+def _said(bars: tuple[Bar, ...]) -> str:
+    stand, extra = sum(bar.standing for bar in bars), sum(bar.extra for bar in bars)
+    return f"{stand} that should stand and {extra} extra"
+
+
+def _affected(found: Incident, zone: tzinfo) -> None:
+    """Show who was affected, as a grid or as a plain list, each with a link to its case."""
+    number, every = len(found.cases), found.totals.cases
+    with st.container(border=True):
+        st.header("Who was affected", anchor=False)
+        if number < every:
+            st.caption(f"The first {number:,} of {every:,} cases; choose a shorter window for the others.")
+        as_list = st.toggle("As a plain list", value=links.chosen("view") == ("list",), key="incident-list")
+        links.choose("view", ("list",) if as_list else ())
+        if as_list:
+            _list(found, zone)
+        else:
+            _grid(found, zone)
+        st.download_button(
+            "Download as CSV",
+            incidents.export(found.cases),
+            file_name=f"incident-{found.kind}-{found.window.from_at:%Y%m%d-%H%M}.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+
+
+def _grid(found: Incident, zone: tzinfo) -> None:
+    now = session.desk().now()
+    named = times.zone_name(found.window.from_at, zone)
+    config = st.column_config
+    chosen = st.dataframe(
+        incidents.cases(found.cases, now, zone),
+        hide_index=True,
+        height=ROW_PIXELS * (min(len(found.cases), ROWS_SHOWN) + 1) + 3,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"affected-{hash((found.kind, found.window, found.cases))}",
+        column_config={
+            "At risk": config.TextColumn(alignment="right"),
+            "Began": config.TextColumn(f"Began ({named})"),
+        },
+        alt=f"{len(found.cases)} cases, the first that began first. As links: choose As a plain list.",
+    )
+    st.caption("Tick a row to open its case.")
+    if chosen.selection.rows:
+        st.switch_page("views/case.py", query_params={"case": found.cases[chosen.selection.rows[0]].id})
+
+
+def _list(found: Incident, zone: tzinfo) -> None:
+    for case in found.cases:
+        with st.container(gap="xxsmall"):
+            st.page_link(
+                "views/case.py",
+                label=f"**{tables.money(case.mismatch.at_risk)} · {words.STATES[case.state]}**",
+                query_params={"case": case.id},
+            )
+            named = [each for each in (case.mismatch.customer_id, case.mismatch.order_id) if each]
+            st.text(safe.line(" · ".join([*named, tables.owner(case)])))
+            extra = ", ".join(case.mismatch.extra_refund_ids) or safe.ABSENT
+            stand = ", ".join(incidents.stands(case)) or safe.ABSENT
+            st.text(safe.line(f"should stand: {stand}; extra: {extra}"))
+            st.caption(f"{case.id} · began {times.exact(case.mismatch.since, zone)}")
+
+
+main()
