@@ -19,7 +19,7 @@ from recon.model.errors import Report
 from recon.model.phrases import several
 from recon.model.records.cases import Case, Change, Owner
 from recon.model.records.notices import Manner, Notice
-from recon.model.records.owners import Profile
+from recon.model.records.owners import Profile, profile_of
 from recon.model.records.queues import WAITING
 from recon.model.records.remarks import Level, Remark, Section
 from recon.model.records.runs import HOUR, Run
@@ -185,7 +185,7 @@ def explain(database: Database, settings: Settings, named: str, *, now: datetime
     ]
     decided = case.state not in WAITING
     told = not decided and case.owner is not None and bool(case.owner.target)
-    profile = owners.profile_of(case.owner) if told and case.owner is not None else None
+    profile = profile_of(case.owner, owners.profiles()) if told and case.owner is not None else None
     awake_at = None
     if profile is not None:
         awake_at = now if case.severity is Severity.CRITICAL else profile.awake_at(now)

@@ -101,16 +101,6 @@ class Ownership:
         """Return what is known of the owners, by their names."""
         return self.owners
 
-    def profile_of(self, owner: Owner) -> Profile:
-        """Return what is known of a case's owner, reading where the case says.
-
-        Whom no file names, because a person chose them, rests never and has no chain.
-        """
-        known = self.owners.get(owner.name)
-        if known is None:
-            return Profile(owner.name, owner.target)
-        return known if known.target == owner.target else replace(known, target=owner.target)
-
 
 def parse(mapping: Mapping[str, object]) -> Ownership:
     """Return the rules of an owners.toml.

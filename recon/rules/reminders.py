@@ -155,9 +155,7 @@ def _dated(
     for case in cases:
         if case.owner is not None and case.owner.target:
             groups[case.owner.target].append(case)
-            readers.setdefault(
-                case.owner.target, replace(manner.profile(case.owner), target=case.owner.target)
-            )
+            readers.setdefault(case.owner.target, manner.profile(case.owner))
     notices: list[Notice] = []
     notes: list[Note] = []
     for target, group in groups.items():

@@ -10,7 +10,7 @@ import pytest
 from recon.model import documents
 from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Change, Entry, Owner
-from recon.model.records.owners import Profile, Step
+from recon.model.records.owners import Profile, Step, profile_of
 from recon.model.records.results import Money
 from recon.model.records.words import (
     AccountId,
@@ -157,9 +157,11 @@ def test_whoever_a_person_chose_has_an_ordinary_day_and_no_chain() -> None:
     rules = with_owners(leads=LEADS)
     leads = rules.profiles()["leads"]
 
-    assert rules.profile_of(Owner("Cy", "U0CY", "assigned by Bo")) == Profile("Cy", "U0CY")
-    assert rules.profile_of(Owner("leads", "#leads", "assigned by Bo")) == leads
-    assert rules.profile_of(Owner("leads", "#old", "assigned by Bo")) == replace(leads, target="#old")
+    assert profile_of(Owner("Cy", "U0CY", "assigned by Bo"), rules.profiles()) == Profile("Cy", "U0CY")
+    assert profile_of(Owner("leads", "#leads", "assigned by Bo"), rules.profiles()) == leads
+    assert profile_of(Owner("leads", "#old", "assigned by Bo"), rules.profiles()) == replace(
+        leads, target="#old"
+    )
 
 
 def test_nobody_on_purpose_has_a_reason_and_no_profile() -> None:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from uuid import UUID, uuid5
 
 from recon.model.records.cases import Case, Owner
-from recon.model.records.owners import Profile
+from recon.model.records.owners import Profile, profile_of
 from recon.model.records.words import AccountId, CaseId, Kind, NoticeState, RunId, Severity
 from recon.model.settings import Settings
 
@@ -230,8 +230,8 @@ class Manner:
         )
 
     def profile(self, owner: Owner) -> Profile:
-        """Return what is known of an owner; a person chosen by hand has no more than a target."""
-        return self.profiles.get(owner.name) or Profile(owner.name, owner.target)
+        """Return what is known of a case's owner."""
+        return profile_of(owner, self.profiles)
 
     @property
     def mode(self) -> str:

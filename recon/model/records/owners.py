@@ -4,12 +4,13 @@ Never says which case is whose: rules/ownership.py does.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
+from recon.model.records.cases import Owner
+
 DIGEST_AT = time(9)  # When a working day has begun, and before its first meeting is over.
-
-
 _GROUP = re.compile(r"S[A-Z0-9]+")
 
 
@@ -57,3 +58,12 @@ class Profile:
             return now
         day = local.date() if at < ends else local.date() + timedelta(days=1)
         return datetime.combine(day, ends, tzinfo=self.zone).astimezone(now.tzinfo)
+
+
+def profile_of(owner: Owner, profiles: Mapping[str, Profile]) -> Profile:
+    """Return what is known of a case's owner, reading where the case says.
+
+    Whom no file names, because a person chose them, rests never and has no chain.
+    """
+    known = profiles.get(owner.name) or Profile(owner.name, owner.target)
+    return replace(known, target=owner.target)
