@@ -11,13 +11,13 @@ from datetime import datetime
 import pandas as pd
 
 from recon.doors.store import cases as book
-from recon.doors.store import reading, runs, threads
+from recon.doors.store import outbox, reading, runs, threads
 from recon.doors.store.engines import Database
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Healable, Result
 from recon.model.records.runs import Lease, Run
-from recon.model.records.words import AccountId, Action, Subject, Verdict
+from recon.model.records.words import AccountId, Action, RunId, Subject, Verdict
 from recon.model.settings import Settings
 from recon.rules import cases, notices, ownership
 from recon.rules.cases import Judged, RunStamp
@@ -224,10 +224,10 @@ class Plan:
         yield from runs.recent(self.office.database, _RUNS_BACK)[1:]
 
     def _alarm(self) -> tuple[Notice, ...]:
-        """Return the alarm of an incomplete run; none of a complete one."""
-        if self.run.verdict is not Verdict.INCOMPLETE and len(self._read) == len(self.run.accounts):
-            return ()
+        """Return the alarm of an incomplete run; of a complete one the word that earlier alarms are over."""
         complete = runs.last_complete(self.office.database)
+        if self.run.verdict is not Verdict.INCOMPLETE and len(self._read) == len(self.run.accounts):
+            return self._over(complete.id if complete else None)
         reasons = list(self.result.incomplete)
         withheld = len(self._again_next_time())
         if withheld:
@@ -235,6 +235,13 @@ class Plan:
         reasons += self.said
         since = complete.id if complete else None
         return (notices.incomplete(self.run.accounts, reasons, since=since, manner=self._manner()),)
+
+    def _over(self, since: RunId | None) -> tuple[Notice, ...]:
+        """Return the word that what could not be read before has been read."""
+        if all(run.id == since for run in runs.recent(self.office.database, 1)):
+            return ()
+        alarmed = outbox.threads_from(self.office.database, notices.INCOMPLETE)
+        return notices.over(self._runs_back(), alarmed, since=since, manner=self._manner())
 
     def _unjudged(self) -> tuple[Notice, ...]:
         """Return the notice of the rows that were rejected; none where each could be judged."""

@@ -88,7 +88,23 @@ def test_what_an_incomplete_run_kept_back_is_told_by_the_next_complete_one(town:
 
     assert kinds(broken) == ["opened stuck"]
     assert [notice.target for notice in broken.notices] == ["#operators"]
-    assert {notice.target for notice in whole.notices} == {"#payments"}
+    assert {notice.target for notice in whole.notices} == {"#payments", "#operators"}
+    assert later.notices == ()
+
+
+def test_operators_hear_in_the_alarms_thread_that_everything_could_be_read_again(town: Town) -> None:
+    town.run()
+    town.street.fault("GET /v1/refunds", "drop_before", times=4)
+    broken = [town.run(), town.run()]
+    town.pass_time(minutes=10)
+    planned, whole, later = town.run(dry_run=True), town.run(), town.run()
+    (alarm,) = broken[0].notices
+    told = [(each.verb, each.target, each.thread_key) for each in whole.notices]
+
+    assert [report.complete for report in broken] == [False, False]
+    assert told == [("reply", "#operators", alarm.thread_key)]
+    assert "read everything" in whole.notices[0].message.text
+    assert [each.dedupe_key for each in planned.notices] == [each.dedupe_key for each in whole.notices]
     assert later.notices == ()
 
 
@@ -107,7 +123,7 @@ def test_a_case_that_was_told_and_is_commented_on_during_an_outage_is_not_told_a
     whole = town.run()
 
     assert (kinds(opened), broken.complete, whole.complete) == (["opened missing"], False, True)
-    assert whole.notices == ()
+    assert [notice.target for notice in whole.notices] == ["#operators"]
 
 
 def test_what_an_incomplete_run_kept_back_and_the_next_one_heals_is_never_told(town: Town) -> None:
@@ -124,7 +140,8 @@ def test_what_an_incomplete_run_kept_back_and_the_next_one_heals_is_never_told(t
 
     assert (kinds(broken), len(healed.heals), kinds(cleared)) == (["opened stuck"], 1, ["cleared stuck"])
     assert [notice.target for notice in broken.notices] == ["#operators"]
-    assert (healed.notices, cleared.notices) == ((), ())
+    assert [notice.target for notice in healed.notices] == ["#operators"]
+    assert cleared.notices == ()
 
 
 def test_an_outage_is_one_alarm_and_no_movement(town: Town) -> None:

@@ -224,6 +224,10 @@ def _messages(report: "RunReport") -> Iterator[Line]:
         more = f" with {several(below, 'reply', 'replies')}" if below else ""
         yield Line(f"{notice.target}, {_VERBS[notice.verb]}{more}: {said}")
     yield from _more(len(heads))
+    headed = {notice.thread_key for notice in heads}
+    for notice in report.notices:
+        if notice.verb not in _VERBS and notice.thread_key not in headed:
+            yield Line(f"{notice.target}, in its thread: {unescape(notice.message.text)}")
 
 
 def _next(report: "RunReport", *, dashboard: str, delivers: bool) -> Iterator[Line]:

@@ -76,6 +76,15 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
     return Message(f"{title}. {held} {shown} What to do: {step} {link}", tuple(blocks))
 
 
+def over(manner: Manner) -> Message:
+    """Return the word below the alarm of an incomplete run that everything could be read again."""
+    text = (
+        f"Over: the {manner.mode} run of {minute(manner.as_of)} read everything, also what could not be read "
+        "before. What was kept back is told now. What to do: nothing."
+    )
+    return Message(text, (section(text),))
+
+
 def rejected(rejects: Sequence[Reject], manner: Manner) -> Message:
     """Return what operators are told of rows that could not be judged: of which sources, and why."""
     sources = Counter(each.source for each in rejects)

@@ -8,6 +8,7 @@ Replanning gives the same notices: their keys come from cases and versions, not 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from recon.model import alarms, messages
 from recon.model.messages import News
@@ -22,6 +23,7 @@ from recon.model.records.notices import (
     Message,
     Notice,
     Standing,
+    Thread,
     Topic,
     key_of,
 )
@@ -31,6 +33,7 @@ from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import AccountId, Action, CaseId, CaseState, Kind, RunId, Severity
 from recon.model.wording import plain
 
+INCOMPLETE = "incomplete|"  # What the key of the alarm of an incomplete run, and of its thread, begins with.
 # What an incomplete reading makes out of what it did not see: told only once the account was read completely.
 RESTS_ON_ABSENCE = frozenset({Kind.MISSING, Kind.ORPHAN, Kind.STUCK})
 
@@ -115,8 +118,34 @@ def incomplete(
     """
     readings = tuple(readings)
     accounts = sorted(each.account for each in readings if not each.complete)
-    key = f"incomplete|{manner.mode}|{key_of([since or '', *accounts])}"
-    return _alarm(key, alarms.incomplete(readings, sentences, manner), manner)
+    return _alarm(_outage(since, accounts, manner), alarms.incomplete(readings, sentences, manner), manner)
+
+
+def over(
+    runs: Iterable[Run], threads: Mapping[str, Thread], *, since: RunId | None, manner: Manner
+) -> tuple[Notice, ...]:
+    """Return the word that a run has read everything, for each alarm since the latest complete one.
+
+    runs: the latest, newest first. threads: those of alarms, by their keys. since: as of `incomplete`.
+    """
+    outages = takewhile(lambda run: run.id != since, runs)
+    unread = ([each.account for each in run.accounts if not each.complete] for run in outages)
+    keys = dict.fromkeys(_outage(since, sorted(accounts), manner) for accounts in unread)
+    told = alarms.over(manner)
+    return tuple(
+        Notice.new(
+            f"over|{key}",
+            "reply",
+            told,
+            thread_key=key,
+            target=threads[key].target,
+            urgency=ALARM,
+            now=manner.now,
+            run_id=manner.run_id,
+        )
+        for key in keys
+        if key in threads
+    )
 
 
 def rejected(rejects: Iterable[Reject], *, manner: Manner) -> Notice:
@@ -124,6 +153,11 @@ def rejected(rejects: Iterable[Reject], *, manner: Manner) -> Notice:
     rejects = tuple(rejects)
     told = key_of({"\x1f".join((each.source, each.id or "", each.reason)) for each in rejects})
     return _alarm(f"rejected|{manner.mode}|{told}", alarms.rejected(rejects, manner), manner)
+
+
+def _outage(since: RunId | None, accounts: Sequence[AccountId], manner: Manner) -> str:
+    """Return the key of an alarm, and of its thread. accounts: sorted."""
+    return f"{INCOMPLETE}{manner.mode}|{key_of([since or '', *accounts])}"
 
 
 def _sorted_out(

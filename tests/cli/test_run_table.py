@@ -54,3 +54,13 @@ def test_a_reclassified_case_says_what_it_was(town: Town) -> None:
     changes = run.as_json(report)["changes"]
     assert isinstance(changes, list)
     assert [(each["kind"], each["was"]) for each in changes] == [("stuck", "missing")]
+
+
+def test_a_reply_to_an_earlier_message_is_told_by_itself(town: Town) -> None:
+    town.run()
+    town.street.fault("GET /v1/refunds", "drop_before", times=2)
+    town.run()
+    lines = told(town.run())
+    (over,) = [line for line in lines if line.startswith("#operators, in its thread: Over: the test run of ")]
+
+    assert lines[lines.index(over) - 1] == "Notices: 1 (0 in channels, 1 in their threads)"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from recon.model.records.notices import Thread
 from recon.model.records.results import Reject
 from recon.model.records.runs import AccountReading, Run
 from recon.model.records.words import AccountId, CaseState, Kind, RunId, Verdict
@@ -50,6 +51,32 @@ def test_an_alarm_over_many_accounts_fits() -> None:
 
     assert_within_limits(alarm)
     assert "and 280 more" in blocks_of(alarm)
+
+
+@pytest.mark.parametrize(
+    "since, threads, expected",
+    [
+        ("run-0", [[""], ["", "acct_2"]], [[""], ["", "acct_2"]]),  # Two sets of accounts were two alarms.
+        ("run-0", [["", "acct_2"]], [["", "acct_2"]]),  # The other was never said.
+        ("run-2", [[""]], [[""]]),  # What the second run could not read was before it.
+        ("run-3", [[""]], []),
+        (None, [[""]], [[""]]),
+    ],
+)
+def test_each_alarm_of_an_outage_hears_once_that_it_is_over(
+    since: str | None, threads: list[list[str]], expected: list[list[str]]
+) -> None:
+    last = None if since is None else RunId(since)
+
+    def key(accounts: list[str]) -> str:
+        return notices.incomplete(map(reading, accounts), [], since=last, manner=MANNER).dedupe_key
+
+    known = {key(each): Thread(key(each), "#operators, as it was") for each in threads}
+    said = notices.over([*RUNS[:1], *RUNS], known, since=last, manner=MANNER)
+
+    assert [each.thread_key for each in said] == [key(each) for each in expected]
+    assert {(each.verb, each.target) for each in said} <= {("reply", "#operators, as it was")}
+    assert all("What to do: nothing." in each.message.text for each in said)
 
 
 # Rows that could not be judged.
