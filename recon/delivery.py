@@ -245,25 +245,37 @@ class _Sender:
         return self._alone(notice) if isinstance(outcome, NotSent) and outcome.gone else (notice, outcome)
 
     def _edit(self, notice: Notice, thread: Thread) -> tuple[Notice, Outcome]:
-        if outbox.outdated(self.database, notice):
-            # A later one shows the thread as it stands now: sending this would put the past over it.
-            return notice, Delivered(thread.channel or NOWHERE, thread.root_ts or NOWHERE)
-        if thread.channel is None or thread.root_ts is None:  # Its root could not be delivered.
+        successor = outbox.next_root(self.database, notice)
+        channel, root_ts = self._root_of(notice, thread, successor)
+        if outbox.outdated(self.database, notice) or (successor is not None and not root_ts):
+            # A later one shows the root as it stands now: sending this would put the past over it.
+            return notice, Delivered(channel, root_ts)
+        if not root_ts:  # Its root could not be delivered.
             return self._alone(self._shown(notice, thread))
         self._wait(EDITS)
-        notice = self._shown(notice, thread)
-        outcome = self.slack.edit(
-            notice.message, delivery_id=notice.delivery_id, channel=thread.channel, ts=thread.root_ts
-        )
+        notice = self._shown(notice, thread, successor)
+        outcome = self.slack.edit(notice.message, delivery_id=notice.delivery_id, channel=channel, ts=root_ts)
         now = self.clock()
         self.pace.use(EDITS, now + pacing.EDIT_PACE)
         pause = deliveries.rest(outcome, self.settings.slack)
         if pause is not None and isinstance(outcome, NotSent):
             outbox.rest_edits(self.database, until=now + pause, reason=outcome.reason)
-        return self._alone(notice) if isinstance(outcome, NotSent) and outcome.gone else (notice, outcome)
+        if not isinstance(outcome, NotSent) or not outcome.gone:
+            return notice, outcome
+        return self._alone(notice) if successor is None else (notice, Delivered(NOWHERE, NOWHERE))
 
-    def _shown(self, notice: Notice, thread: Thread) -> Notice:
-        """Return a root or an edit as its thread stands now, just before it goes out; an alarm as it is."""
+    def _root_of(self, notice: Notice, thread: Thread, successor: int | None) -> tuple[str, str]:
+        """Return where an edit goes: to the root of its thread, or to the one that it closes."""
+        if successor is None:
+            return thread.channel or NOWHERE, thread.root_ts or NOWHERE
+        former = outbox.roots(self.database, thread.key, limit=1, before=notice.id)
+        return former[0] if former else (NOWHERE, NOWHERE)
+
+    def _shown(self, notice: Notice, thread: Thread, successor: int | None = None) -> Notice:
+        """Return a root or an edit as its thread stands now, just before it goes out; an alarm as it is.
+
+        successor: the id of the root that has begun the thread anew; this one shows how it ended before.
+        """
         topic = Topic.read(thread.key)
         if topic is None:
             return notice
@@ -275,7 +287,10 @@ class _Sender:
             as_of=last.as_of if last is not None else now,
             now=now,
         )
-        stands = threads.standing(self.database, topic)
+        if successor is None:
+            stands = threads.standing(self.database, topic)
+        else:
+            stands = threads.ended(self.database, topic, before=successor)
         ping = notice.verb == "root"
         return replace(notice, message=notices.root(topic, stands, manner, ping=ping))
 

@@ -186,7 +186,9 @@ def test_a_call_is_in_its_thread_and_in_the_channel(town: Town) -> None:
     ]
 
 
-def test_a_new_root_takes_over_what_follows_and_an_older_edit_is_outdated(town: Town) -> None:
+def test_a_new_root_takes_over_what_follows_and_an_older_edit_shows_how_the_former_one_ended(
+    town: Town,
+) -> None:
     town.add(a_notice("old"), a_notice("old reply", "reply"))
     town.turn()
     town.add(a_notice("edit", "edit"), a_notice("new"), a_notice("new reply", "reply"))
@@ -194,7 +196,7 @@ def test_a_new_root_takes_over_what_follows_and_an_older_edit_is_outdated(town: 
 
     assert town.turn().complete
     old, old_reply, new, new_reply = town.sandbox.messages()
-    assert (old["text"], old["edited"], old_reply["thread_ts"]) == ("old", False, old["ts"])
+    assert (old["text"], bool(old["edited"]), old_reply["thread_ts"]) == ("edit", True, old["ts"])
     assert (new["text"], new["thread_ts"], new_reply["thread_ts"]) == ("new", None, new["ts"])
     thread = outbox.threads(town.database, ["t1"])["t1"]
     assert (thread.root_ts, thread.root_id) == (new["ts"], town.notices()["new"].id)

@@ -181,7 +181,7 @@ def _sorted_out(
                 told.append(replace(news, action=Action.OPENED, why=news.case.mismatch.why, by=None))
         elif news.action not in _TOLD or _unheard(news, told_of):
             quiet += [news] if news.case.id in told_of else []
-        elif news.by is not None or not _kept_back(news.case, unread):
+        elif news.by is not None or _handed_on(news, told_of) or not _kept_back(news.case, unread):
             told.append(news)
     return [*late.values(), *told], quiet
 
@@ -208,6 +208,11 @@ def _unheard(news: News, told_of: Collection[CaseId]) -> bool:
     if news.case.id in told_of:
         return False
     return news.action is Action.CLEARED if news.by is None else news.action not in _TELLS
+
+
+def _handed_on(news: News, told_of: Collection[CaseId]) -> bool:
+    """Return whether only the owner or the severity of a known story changed: no reading says that."""
+    return news.action is Action.ASSIGNED and news.case.id in told_of
 
 
 def _kept_back(case: Case, unread: Collection[AccountId]) -> bool:

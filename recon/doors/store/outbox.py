@@ -101,7 +101,7 @@ def aim(database: Database, notice: Notice, *, sender: str, channel: str | None)
 def record(database: Database, notice: Notice, *, sender: str, moved: bool = False) -> bool:
     """Write down what became of a claimed notice; a sent root's place becomes its thread's.
 
-    moved: an edit had to be posted anew, so that it is its thread's root now.
+    moved: an edit had to be posted anew, so that it is its thread's root now, unless a later one is.
 
     Returns:
         False when this sender no longer holds it: somebody else looks after it, and nothing was written.
@@ -117,7 +117,7 @@ def record(database: Database, notice: Notice, *, sender: str, moved: bool = Fal
         if kept and notice.state is NoticeState.SENT and (moved or notice.verb == "root"):
             connection.execute(
                 update(threads_table)
-                .where(threads_table.c.key == notice.thread_key)
+                .where(threads_table.c.key == notice.thread_key, _not_after(notice))
                 .values(channel=notice.channel, root_ts=notice.ts, root_id=notice.id)
             )
     return kept
@@ -190,8 +190,13 @@ def late(database: Database, *, now: datetime) -> int:
         return int(connection.scalar(counting) or 0)
 
 
-def roots(database: Database, key: str, *, limit: int) -> tuple[tuple[str, str], ...]:
-    """Return channel and timestamp of a thread's latest roots, the latest first, each once."""
+def roots(
+    database: Database, key: str, *, limit: int, before: int | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Return channel and timestamp of a thread's latest roots, the latest first, each once.
+
+    before: only those that are older than the notice of this id.
+    """
     columns = notices.c
     query = (
         select(columns.channel, columns.ts)
@@ -201,6 +206,7 @@ def roots(database: Database, key: str, *, limit: int) -> tuple[tuple[str, str],
             columns.verb.in_(["root", "edit"]),
             columns.channel != "",  # An edit that was needless may be nowhere.
             columns.ts != "",
+            *([columns.id < before] if before is not None else []),
         )
         .group_by(columns.channel, columns.ts)
         .order_by(func.max(columns.id).desc())
@@ -227,16 +233,37 @@ def is_rootless(database: Database, notice: Notice, thread: Thread) -> bool:
 
 
 def outdated(database: Database, notice: Notice) -> bool:
-    """Return whether a later notice shows how this one's thread stands."""
-    columns = notices.c
+    """Return whether a later notice shows how this one's root stands; a later root has an edit of its own."""
+    columns, between = notices.c, notices.alias("between").c
     later = exists().where(
         columns.thread_key == notice.thread_key,
         columns.id > notice.id,
-        columns.verb.in_(["root", "edit"]),
+        columns.verb == "edit",
         columns.state != NoticeState.UNDELIVERABLE,
+        ~exists().where(
+            between.thread_key == notice.thread_key,
+            between.id > notice.id,
+            between.id < columns.id,
+            between.verb == "root",
+            between.state != NoticeState.UNDELIVERABLE,
+        ),
     )
     with database.read() as connection:
         return bool(connection.scalar(select(later)))
+
+
+def next_root(database: Database, notice: Notice) -> int | None:
+    """Return the id of the root that began its thread anew after this notice; None where none did."""
+    columns = notices.c
+    later = select(func.min(columns.id + 0)).where(
+        columns.thread_key == notice.thread_key,
+        columns.id > notice.id,
+        columns.verb == "root",
+        columns.state != NoticeState.UNDELIVERABLE,
+    )
+    with database.read() as connection:
+        found: int | None = connection.scalar(later)
+    return found
 
 
 def undelivered(database: Database) -> Mapping[NoticeState, int]:
@@ -348,6 +375,11 @@ def _place() -> ColumnElement[str]:
 def _held(notice: Notice, sender: str) -> ColumnElement[bool]:
     columns = notices.c
     return and_(columns.id == notice.id, columns.state == NoticeState.SENDING, columns.claimed_by == sender)
+
+
+def _not_after(notice: Notice) -> ColumnElement[bool]:
+    """Return whether a thread's root is no later one than this."""
+    return or_(threads_table.c.root_id.is_(None), threads_table.c.root_id <= notice.id)
 
 
 def _postpone(which: ColumnElement[bool], database: Database, until: datetime, reason: str) -> None:

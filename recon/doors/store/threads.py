@@ -11,19 +11,36 @@ from recon.doors.store import outbox
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS, case_record
 from recon.doors.store.statements import chunks
+from recon.model.records.cases import Case
 from recon.model.records.notices import Known, Standing, Topic
 from recon.model.records.words import Action, CaseId
 from recon.model.tables import cases, entries, notice_cases, notices, run_accounts, runs
 from recon.model.tables import threads as threads_table
 
-# What a run says of a case that it sees.
-_NEWS = (Action.OPENED, Action.CHANGED, Action.RECLASSIFIED, Action.REOPENED, Action.REGRESSED)
+# What a run says of a case that it sees, or does to it; rules that are applied between runs do so too.
+_NEWS = (
+    Action.OPENED,
+    Action.CHANGED,
+    Action.RECLASSIFIED,
+    Action.REOPENED,
+    Action.REGRESSED,
+    Action.ASSIGNED,
+)
 
 
 def standing(database: Database, topic: Topic) -> Standing:
     """Return how the thread of a topic stands."""
     with database.read() as connection:
         return _standing(connection, topic)
+
+
+def ended(database: Database, topic: Topic, *, before: int) -> Standing:
+    """Return how a thread ended under the root that a later one took the place of.
+
+    before: the id of that later one.
+    """
+    with database.read() as connection:
+        return Standing((), _over(connection, _told_since_root(connection, topic, before=before)))
 
 
 def known(database: Database, topics: Iterable[Topic], among: Iterable[CaseId]) -> Known:
@@ -52,7 +69,8 @@ def known(database: Database, topics: Iterable[Topic], among: Iterable[CaseId]) 
 def kept_back(database: Database, among: Iterable[CaseId]) -> frozenset[CaseId]:
     """Return those of these cases that a run had news of which it told nobody, having not read their account.
 
-    That is so where the latest news of a case came from such a run, and no notice has spoken of it since.
+    That is so where the latest news of a case came from such a run, or from rules that were applied between
+    runs, and no notice has spoken of it since.
     """
     later = entries.alias("later")
     by = runs.alias("said_by")
@@ -60,24 +78,26 @@ def kept_back(database: Database, among: Iterable[CaseId]) -> frozenset[CaseId]:
     latest = ~exists().where(
         later.c.topic == entries.c.topic, later.c.version > entries.c.version, _is_news(later)
     )
-    # A person's notice carries no run: its time says whether it came after.
+    # A notice between runs carries none: its time says whether it came after.
     since = exists().where(
         notice_cases.c.case_id == entries.c.topic,
         notices.c.id == notice_cases.c.notice_id,
         or_(
-            and_(notices.c.run_id.is_(None), notices.c.created_at >= entries.c.at),
+            and_(or_(said.is_(None), runs.c.number.is_(None)), notices.c.created_at >= entries.c.at),
             said >= runs.c.number,
         ),
     )
     query = (
         select(entries.c.topic)
         .join(cases, cases.c.id == entries.c.topic)
-        .join(runs, runs.c.id == entries.c.run_id)
-        .join(
+        .outerjoin(runs, runs.c.id == entries.c.run_id)
+        .outerjoin(
             run_accounts,
             and_(run_accounts.c.run_id == entries.c.run_id, run_accounts.c.account == cases.c.account),
         )
-        .where(_is_news(entries), run_accounts.c.complete == false(), latest, ~since)
+        .where(
+            _is_news(entries), or_(runs.c.id.is_(None), run_accounts.c.complete == false()), latest, ~since
+        )
     )
     with database.read() as connection:
         return frozenset(
@@ -96,13 +116,17 @@ def _standing(connection: Connection, topic: Topic) -> Standing:
     here = select(cases).where(*_of(topic), exists().where(notice_cases.c.case_id == cases.c.id))
     waiting = [case_record(row) for row in connection.execute(here.order_by(cases.c.id)).mappings()]
     left = _told_since_root(connection, topic) - {case.id for case in waiting}
+    return Standing(tuple(waiting), _over(connection, left))
+
+
+def _over(connection: Connection, left: Iterable[CaseId]) -> tuple[Case, ...]:
+    """Return cases that have left a thread, the latest first."""
     over = [
         case_record(row)
         for chunk in chunks(sorted(left))
         for row in connection.execute(select(cases).where(cases.c.id.in_(chunk))).mappings()
     ]
-    over.sort(key=lambda case: (case.updated_at, case.id), reverse=True)
-    return Standing(tuple(waiting), tuple(over))
+    return tuple(sorted(over, key=lambda case: (case.updated_at, case.id), reverse=True))
 
 
 def _of(topic: Topic) -> tuple[ColumnElement[bool], ...]:
@@ -115,13 +139,16 @@ def _of(topic: Topic) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _told_since_root(connection: Connection, topic: Topic) -> set[CaseId]:
-    """Return the cases that were told of in this thread since its latest root, that one included."""
-    here = notices.c.thread_key == topic.key
+def _told_since_root(connection: Connection, topic: Topic, *, before: int | None = None) -> set[CaseId]:
+    """Return the cases that were told of in this thread since its latest root, that one included.
+
+    before: the id of a notice from which on nothing counts.
+    """
+    here = [notices.c.thread_key == topic.key, *([notices.c.id < before] if before is not None else [])]
     # The sum keeps PostgreSQL from walking back through all notices of all threads to find the latest.
     latest = func.max(notices.c.id + 0)
-    root_id = connection.scalar(select(latest).where(here, notices.c.verb == "root"))
-    told = select(notices.c.case_ids).where(here, notices.c.id >= (root_id or 0))
+    root_id = connection.scalar(select(latest).where(*here, notices.c.verb == "root"))
+    told = select(notices.c.case_ids).where(*here, notices.c.id >= (root_id or 0))
     return {CaseId(case_id) for case_ids in connection.scalars(told) for case_id in case_ids}
 
 

@@ -249,9 +249,9 @@ def test_the_roots_that_a_thread_had_are_known_latest_first(database: Database) 
 
 
 @pytest.mark.parametrize(
-    "later, outdated", [("root", True), ("edit", True), ("reply", False), ("call", False)]
+    "later, outdated", [("root", False), ("edit", True), ("reply", False), ("call", False)]
 )
-def test_an_edit_is_outdated_by_what_shows_the_thread_later(
+def test_an_edit_is_outdated_by_what_shows_its_root_later(
     database: Database,
     later: str,
     outdated: bool,  # noqa: FBT001
@@ -262,6 +262,15 @@ def test_an_edit_is_outdated_by_what_shows_the_thread_later(
     assert outbox.outdated(database, edit) == outdated
     become(database, 3, UNDELIVERABLE)
     assert not outbox.outdated(database, edit)
+
+
+def test_an_edit_under_a_later_root_says_nothing_of_the_former_one(database: Database) -> None:
+    put_in(database, in_thread(1, "root"), in_thread(2, "edit"), in_thread(3, "root"), in_thread(4, "edit"))
+    edit = outbox.recent(database, 3)[2]
+
+    assert (outbox.outdated(database, edit), outbox.next_root(database, edit)) == (False, 3)
+    become(database, 3, UNDELIVERABLE)
+    assert (outbox.outdated(database, edit), outbox.next_root(database, edit)) == (True, None)
 
 
 def test_claiming_goes_by_indices_behind_any_number_that_were_sent(database: Database) -> None:
