@@ -12,7 +12,9 @@ from recon.model.records.words import (
     Certainty,
     Direction,
     Finding,
+    NoticeState,
     Severity,
+    Verdict,
 )
 
 Color = Literal["red", "orange", "blue", "green", "gray"]
@@ -75,3 +77,67 @@ SEVERITY_ICONS: Final = {
 RESOLUTIONS: Final = wording.RESOLUTIONS
 
 ACTIONS: Final = wording.ACTIONS
+
+VERDICTS: Final = {verdict: phrase.capitalize() for verdict, phrase in wording.VERDICTS.items()}
+
+VERDICT_COLORS: Final[dict[Verdict, Color]] = {
+    Verdict.INCOMPLETE: "red",
+    Verdict.BREAKS: "orange",
+    Verdict.RECONCILED_WITH_PENDING: "blue",
+    Verdict.RECONCILED: "green",
+}
+
+VERDICT_ICONS: Final = {
+    Verdict.INCOMPLETE: ":material/error:",
+    Verdict.BREAKS: ":material/compare_arrows:",
+    Verdict.RECONCILED_WITH_PENDING: ":material/hourglass_top:",
+    Verdict.RECONCILED: ":material/check_circle:",
+}
+
+# What a run counted, in the order in which it is read.
+COUNTS: Final = {
+    "intents": "Intents",
+    "refunds": "Refunds",
+    "matched": "In agreement",
+    "matched_inferred": "Of these, by inference only",
+    "in_flight": "In flight",
+    "healable": "Proved, to be finished",
+    "withheld": "Withheld",
+    "rejected": "Rejected rows",
+    "superseded": "Older versions of rows",
+    "system": "Made by the provider",
+    "declared_repeats": "Declared repeats",
+    "unknown_status": "Of unknown status",
+}
+
+NOTICE_STATES: Final = {
+    NoticeState.WAITING: "Waiting",
+    NoticeState.SENDING: "Being sent",
+    NoticeState.UNKNOWN: "Unknown",
+    NoticeState.SENT: "Sent",
+    NoticeState.UNDELIVERABLE: "Given up",
+}
+
+NOTICE_COLORS: Final[dict[NoticeState, Color]] = {
+    NoticeState.WAITING: "blue",
+    NoticeState.SENDING: "blue",
+    NoticeState.UNKNOWN: "orange",
+    NoticeState.SENT: "green",
+    NoticeState.UNDELIVERABLE: "red",
+}
+
+NOTICE_ICONS: Final = {
+    NoticeState.WAITING: ":material/schedule:",
+    NoticeState.SENDING: ":material/send:",
+    NoticeState.UNKNOWN: ":material/help:",
+    NoticeState.SENT: ":material/check_circle:",
+    NoticeState.UNDELIVERABLE: ":material/error:",
+}
+
+# What a message is in its channel.
+VERBS: Final = {
+    "root": "New message",
+    "reply": "Reply in its thread",
+    "call": "Reply, shown in the channel",
+    "edit": "Message rewritten",
+}

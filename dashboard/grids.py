@@ -1,0 +1,53 @@
+"""Rows of text as a grid, or the same as a plain list for small screens and for who does not use a mouse."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import links, safe
+
+ROW_PIXELS: Final = 33  # Of a grid at this theme's size.
+ROWS_SHOWN: Final = 14  # Before a grid scrolls.
+VIEWS: Final = {"table": "Table", "list": "List"}
+KEY: Final = "rows-shown-as"
+
+
+def as_list() -> bool:
+    """Ask how rows are to be shown, and return whether as a plain list; the address remembers it."""
+    st.session_state.setdefault(KEY, "list" if links.chosen("view") == ("list",) else "table")
+
+    def write() -> None:
+        links.choose("view", ("list",) if st.session_state[KEY] == "list" else ())
+
+    def shown(view: str) -> str:
+        # The theme's own color of a chosen button is too dim to read on a dark page.
+        return f":blue[{VIEWS[view]}]" if view == st.session_state[KEY] else VIEWS[view]
+
+    st.segmented_control("Show as", list(VIEWS), format_func=shown, required=True, key=KEY, on_change=write)
+    return bool(st.session_state[KEY] == "list")
+
+
+def frame(rows: Sequence[Sequence[object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Return rows as text that may be looked at, whoever wrote it: one row each, in the same order."""
+    return pd.DataFrame(
+        [[safe.cell(value) for value in row] for row in rows], columns=list(columns), dtype="str"
+    )
+
+
+def height(rows: int) -> int:
+    """Return how high a grid of so many rows is, in pixels."""
+    return ROW_PIXELS * (min(rows, ROWS_SHOWN) + 1) + 3
+
+
+def show(rows: Sequence[Sequence[object]], columns: Sequence[str], *, alt: str, listed: bool) -> None:
+    """Show rows under the names of their columns. alt: what they are, for who does not see the grid."""
+    if listed:
+        for row in rows:
+            with st.container(border=True, gap="xxsmall"):
+                for name, value in zip(columns, row, strict=True):
+                    if value not in {None, ""}:
+                        st.text(f"{name}: {safe.line(value)}")
+        return
+    st.dataframe(frame(rows, columns), hide_index=True, height=height(len(rows)), alt=alt)
