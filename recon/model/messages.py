@@ -47,7 +47,7 @@ class News:
     """What became of a case.
 
     why: the sentence that explains it. by: the person who did it; None where a run did. gone: it left this
-    thread for another. arrived: it came from another.
+    thread for another. arrived: it came from another thread or owner.
     """
 
     case: Case

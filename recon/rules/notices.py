@@ -232,10 +232,15 @@ def _by_topic(news: Iterable[News], before: Mapping[CaseId, Case], manner: Manne
         former = Topic.of(was, livemode=manner.livemode) if was and was.state in WAITING else None
         now = Topic.of(each.case, livemode=manner.livemode)
         if now is not None:
-            found[now].append(replace(each, arrived=former is not None and former != now))
+            handed_over = former is not None and was is not None and _whose(was) != _whose(each.case)
+            found[now].append(replace(each, arrived=handed_over or former not in {None, now}))
         if former is not None and former != now:
             found[former].append(replace(each, gone=True))
     return found
+
+
+def _whose(case: Case) -> str | None:
+    return case.owner.name if case.owner is not None else None
 
 
 def _worst_first(topic: Topic) -> tuple[int, str]:

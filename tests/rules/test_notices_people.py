@@ -83,6 +83,16 @@ def test_whom_a_person_gives_a_case_hears_of_it_aloud_and_the_former_owner_that_
     assert outline(busy)[2:] == [f"edit {there}", f"call {there}"]
 
 
+def test_whom_a_case_is_given_to_hears_of_it_aloud_also_where_the_former_owner_reads() -> None:
+    leads = Profile("Support leads", "#payments", group="S0LEADS")
+    manner = replace(MANNER, profiles={leads.name: leads})
+    after = a_case(version=2, owner=an_owner(name=leads.name))
+    sent = said([a_move(after, Action.ASSIGNED)], known=[KEY], before=[a_case()], manner=manner)
+
+    assert outline(sent) == [f"edit {KEY}", f"call {KEY}"]
+    assert "<!subteam^S0LEADS>" in blocks_of(sent[1])
+
+
 def test_what_opens_in_a_thread_at_rest_is_a_new_root_that_people_see() -> None:
     again = a_case(version=3)
     sent = said([a_change(again, Action.REOPENED)], resting=[KEY])
