@@ -228,8 +228,9 @@ def _deliver(database: Any, settings: "Settings") -> bool:  # noqa: ANN401  # a 
         print("recon: no SLACK_BOT_TOKEN: the notices wait in the database.", file=sys.stderr)
     for reason in () if done.complete else done.reasons:  # What went out in the end stopped nothing.
         print(f"recon: {reason}", file=sys.stderr)
-    if done.complete and done.sent:
-        print(f"recon: {phrases.several(done.sent, 'notice')} sent.", file=sys.stderr)
+    if done.complete and (done.sent or done.resting):
+        rest = f", {done.resting} held back by quiet hours" if done.resting else ""
+        print(f"recon: {phrases.several(done.sent, 'notice')} sent{rest}.", file=sys.stderr)
     if done.enabled and not done.complete:
         told = (
             f"{phrases.several(done.sent, 'notice')} sent, {done.waiting} waiting, {done.given_up} given up"

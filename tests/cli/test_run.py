@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from recon.doors.store import leases
+from recon.doors.store import leases, outbox
+from recon.doors.store.engines import Database
 from recon.model.records.runs import HOUR
 from tests.cli.conftest import recon
 from tests.hours import Town, rows, twice
 from tests.sandboxes import SLACK_TOKEN
+from tests.town import a_notice
 
 KEYS = [
     "run",
@@ -63,6 +65,17 @@ def test_deliver_says_how_much_went_out(town: Town, environ: dict[str, str]) -> 
 
     assert (done.returncode, done.stderr) == (0, "recon: 2 notices sent.\n")
     assert "recon deliver" not in done.stdout
+
+
+def test_deliver_says_what_quiet_hours_hold_back(
+    town: Town, database: Database, environ: dict[str, str]
+) -> None:
+    with database.write() as connection:
+        outbox.add(connection, [a_notice("one", next_at=datetime.now(UTC) + timedelta(hours=9))])
+    told = {"SLACK_BOT_TOKEN": SLACK_TOKEN, "RECON_SLACK_BASE_URL": town.street.slack_url}
+    done = recon({**environ, **told}, "run", "--deliver")
+
+    assert (done.returncode, done.stderr) == (0, "recon: 0 notices sent, 1 held back by quiet hours.\n")
 
 
 def test_json_has_every_key_and_fail_on_mismatch_makes_1(town: Town, environ: dict[str, str]) -> None:
