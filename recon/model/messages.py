@@ -163,7 +163,9 @@ def _moved(case: Case, topic: Topic) -> str:
         return f"moved to {clean(case.owner.name)}"
     if case.severity is not topic.severity:
         return f"moved to {case.severity}"
-    return f"moved to {wording.named(case.mismatch.kind)}"
+    if case.mismatch.kind is not topic.kind:
+        return f"moved to {wording.named(case.mismatch.kind)}"
+    return "opened again in a later message"
 
 
 def _reply(

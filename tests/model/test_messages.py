@@ -32,6 +32,7 @@ MANNER = Manner(
         ({"owner": None}, "moved to nobody"),
         ({"severity": Severity.LOW}, "moved to low"),
         ({"mismatch": a_mismatch(kind=Kind.ORPHAN)}, "moved to Refund nobody asked for (orphan)"),
+        ({}, "opened again in a later message"),  # Its root is no longer the latest.
     ],
 )
 def test_a_thread_that_a_case_has_left_says_where_it_is_now(after: dict[str, Any], expected: str) -> None:
