@@ -3,25 +3,32 @@
 Reads only. Whoever may see the desk may see this; nothing here moves a case.
 """
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
 from recon.doors import config
-from recon.doors.store import affected, migrations
+from recon.doors.store import affected, migrations, trends
 from recon.doors.store.engines import Database
 from recon.model.records.incidents import Incident, Window
+from recon.model.records.trends import Past
 from recon.model.records.words import Kind
 from recon.rules import incidents as rules
 
 LOOKED_AT: Final = timedelta(days=1)  # How far before the latest case a burst is looked for.
 
 
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)
+
+
 class Incidents:
     """What the dashboard asks about the past; keeps nothing of anybody's, so that all tabs share it."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Callable[[], datetime] = utc_now) -> None:
         self._database = database
+        self._clock = clock
 
     @classmethod
     def open(cls, environ: Mapping[str, str] | None = None) -> Self:
@@ -43,3 +50,7 @@ class Incidents:
     def incident(self, kind: Kind, window: Window) -> Incident:
         """Return who was affected by mismatches of a kind that began in the window."""
         return affected.incident(self._database, kind, window)
+
+    def past(self, days: int) -> Past:
+        """Return what is known of so many days, today among them."""
+        return trends.past(self._database, days=days, now=self._clock())
