@@ -149,6 +149,19 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
         st.rerun()
 
 
+def plain(desk: Desk, move: Action, zone: tzinfo) -> Asked:
+    """Show what a move takes whatever case it is about; return what was said so far, by the desk's names."""
+    if move is Action.RESOLVED:
+        return {"code": _resolution()}
+    if move in {Action.ACCEPTED, Action.SNOOZED}:
+        return {"until": _until(desk.now(), zone)}
+    if move is Action.ASSIGNED:
+        owners = {f"{each.name} ({each.target})": each for each in desk.owners()}
+        named = st.selectbox("Owner", list(owners), index=None, placeholder="Choose one", key="owner")
+        return {"owner": None if named is None else owners[named]}
+    return {}
+
+
 def _standing(desk: Desk, view: CaseView, zone: tzinfo) -> None:
     case, waits = view.case, view.unjudged
     if waits is not None and case.state not in panels.OVER:
@@ -179,14 +192,6 @@ def _button(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, primary: 
 
 def _asked(desk: Desk, view: CaseView, move: Action, zone: tzinfo) -> Asked:
     """Show what a move takes beside a reason; return what was said so far, by the desk's own names."""
-    if move is Action.RESOLVED:
-        return {"code": _resolution()}
-    if move in {Action.ACCEPTED, Action.SNOOZED}:
-        return {"until": _until(desk.now(), zone)}
-    if move is Action.ASSIGNED:
-        owners = {f"{each.name} ({each.target})": each for each in desk.owners()}
-        named = st.selectbox("Owner", list(owners), index=None, placeholder="Choose one", key="owner")
-        return {"owner": None if named is None else owners[named]}
     if move is Action.LINKED:
         return _link(view)
     if move is Action.UNLINKED:
@@ -195,7 +200,7 @@ def _asked(desk: Desk, view: CaseView, move: Action, zone: tzinfo) -> Asked:
             "Link", list(linked), format_func=lambda named: safe.line(linked[named]), key="linked"
         )
         return {"refund_id": chosen}
-    return {}
+    return plain(desk, move, zone)
 
 
 def _resolution() -> Resolution | None:

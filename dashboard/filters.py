@@ -71,7 +71,16 @@ def show(summary: QueueSummary, *, operator: Operator, zone: tzinfo) -> QueueFil
 
 def as_list() -> bool:
     """Return whether the cases are to be shown as a plain list instead of a grid."""
-    return links.chosen("view") == ("list",)
+    asked = links.chosen("view")[:1]
+    return asked == ("list",) if asked and asked[0] in VIEWS else _on_phone()
+
+
+def _on_phone() -> bool:
+    """Return whether the browser says that it is a phone's: a server sees no more of it than that.
+
+    Source: MDN, "Browser detection using the user agent", which asks to look for these letters alone.
+    """
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def clear() -> None:
@@ -268,7 +277,7 @@ def _view() -> None:
     st.session_state.setdefault(KEYS["view"], "list" if as_list() else "table")
 
     def write() -> None:
-        links.choose("view", ("list",) if st.session_state[KEYS["view"]] == "list" else ())
+        links.choose("view", (st.session_state[KEYS["view"]],))
 
     def shown(view: str) -> str:
         return f":blue[{VIEWS[view]}]" if view == st.session_state[KEYS["view"]] else VIEWS[view]

@@ -3,7 +3,7 @@
 Every cell is text that went through `safe`; an amount is never a frame's number, which could become a float.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Final
 
@@ -13,11 +13,23 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from dashboard import safe, times, words
 from recon.model import money as units
+from recon.model import phrases
 from recon.model.records.cases import Case
+from recon.model.records.queues import WAITING
 from recon.model.records.results import Money
 from recon.model.records.words import Certainty
 
-COLUMNS: Final = ("Severity", "Kind", "At risk", "Order", "Customer", "Owner", "State", "Opened", "Case")
+COLUMNS: Final = (
+    "Severity",
+    "Kind",
+    "At risk",
+    "Order or refund",
+    "Customer",
+    "Owner",
+    "State",
+    "Opened",
+    "Case",
+)
 
 
 def money(amount: Money) -> str:
@@ -42,6 +54,40 @@ def owner(case: Case) -> str:
     return case.owner.name if case.owner else words.NOBODY
 
 
+def subject(case: Case) -> str | None:
+    """Return what people call it by: its order, else a refund; None where it has neither."""
+    refund = case.subject.removeprefix("refund:") if case.subject.startswith("refund:") else None
+    return case.mismatch.order_id or refund or next(iter(case.mismatch.refund_ids), None)
+
+
+def asleep(case: Case, now: datetime) -> bool:
+    """Return whether somebody put the case off until later than now."""
+    return case.state in WAITING and case.snoozed_until is not None and case.snoozed_until > now
+
+
+def state(case: Case, now: datetime, zone: tzinfo) -> str:
+    """Return where the case stands, in one cell; of one that was put off, until which day."""
+    if case.snoozed_until is not None and asleep(case, now):
+        until = case.snoozed_until.astimezone(zone)
+        return f"Snoozed to {until.day:02} {until:%b}"
+    return words.STATES[case.state]
+
+
+def amounts(cases: Iterable[Case]) -> str:
+    """Return what is at risk in all, each currency by itself: "147.00 USD, 1,000 JPY"; or "nothing"."""
+    found: dict[str, int] = {}
+    for case in cases:
+        at_risk = case.mismatch.at_risk
+        found[at_risk.currency] = found.get(at_risk.currency, 0) + at_risk.amount_minor
+    written = [money(Money(minor, currency)) for currency, minor in sorted(found.items()) if minor]
+    return ", ".join(written) or "nothing"
+
+
+def total(cases: Sequence[Case]) -> str:
+    """Return how many cases there are and what is at risk in them."""
+    return f"{phrases.several(len(cases), 'case')}, {amounts(cases)} at risk"
+
+
 def queue(cases: Iterable[Case], now: datetime, zone: tzinfo) -> pd.DataFrame:
     """Return the queue's grid: one row per case in the same order, columns COLUMNS, all text."""
     rows = [
@@ -49,10 +95,10 @@ def queue(cases: Iterable[Case], now: datetime, zone: tzinfo) -> pd.DataFrame:
             words.SEVERITIES[case.severity],
             kind(case),
             money(case.mismatch.at_risk),
-            safe.cell(case.mismatch.order_id),
+            safe.cell(subject(case)),
             safe.cell(case.mismatch.customer_id),
             safe.cell(owner(case)),
-            words.STATES[case.state],
+            state(case, now, zone),
             times.short(case.opened_at, now, zone),
             safe.cell(case.id),
         )
@@ -68,10 +114,10 @@ def queue_columns(now: datetime, zone: tzinfo) -> Mapping[str, ColumnConfig]:
         "Severity": config.TextColumn(width=64),
         "Kind": config.TextColumn(width=174),
         "At risk": config.TextColumn(width=94, alignment="right"),
-        "Order": config.TextColumn(width=80),
-        "Customer": config.TextColumn(width=156),
-        "Owner": config.TextColumn(width=117),
-        "State": config.TextColumn(width=98),
+        "Order or refund": config.TextColumn(width=108),
+        "Customer": config.TextColumn(width=112),
+        "Owner": config.TextColumn(width=113),
+        "State": config.TextColumn(width=118),
         "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=102),
         "Case": config.TextColumn(width=114),
     }

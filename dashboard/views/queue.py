@@ -4,6 +4,7 @@ The page that a person looks at stands still until they ask for another: a row t
 would open the wrong case.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final
@@ -11,9 +12,10 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import filters, links, panels, safe, session, tables, times
+from dashboard import filters, links, panels, safe, session, several, tables, times
 from recon.desk import Desk
 from recon.model.errors import ReconError
+from recon.model.records.cases import Case
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.results import Money
 
@@ -41,6 +43,10 @@ def main() -> None:
     desk, zone = session.desk(), session.zone()
     st.title("Queue", anchor=False)
     links.choose("case", ())  # Left there by the way back from one.
+    if st.session_state.pop(
+        "answered", False
+    ):  # A decision about several cases was made from this page of it.
+        st.session_state.pop("snapshot", None)
     held = st.session_state.get("snapshot")
     summary = held.summary if held else desk.summary()
     _money(summary, desk)
@@ -51,10 +57,12 @@ def main() -> None:
     if not held.page.cases:
         _nothing(held)
         return
-    if filters.as_list():
-        _list(held, zone)
-    else:
-        _table(held, zone)
+    choosing = _tools(desk, held)
+    chosen = (
+        _list(held, zone, choosing=choosing) if filters.as_list() else _table(held, zone, choosing=choosing)
+    )
+    if choosing:
+        several.choices(desk, chosen, zone)
     _pager(desk, held)
 
 
@@ -98,36 +106,54 @@ def _money(summary: QueueSummary, desk: Desk) -> None:
         st.metric("Oldest waits", "—" if oldest is None else times.span(desk.now() - oldest), border=True)
 
 
-def _table(held: Snapshot, zone: tzinfo) -> None:
-    """Show the page as a grid; choosing a row opens its case."""
+def _tools(desk: Desk, held: Snapshot) -> bool:
+    """Show what can be done with the cases as a whole; return whether several are being chosen."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        choosing = desk.may_act(session.operator()) and st.toggle("Choose several", key="choosing")
+        if st.button("Export as CSV", key="export", icon=":material/download:", type="tertiary"):
+            st.dialog("Export as CSV")(several.export)(desk, held.filters)
+    return choosing
+
+
+def _table(held: Snapshot, zone: tzinfo, *, choosing: bool) -> Sequence[Case]:
+    """Show the page as a grid; choosing a row opens its case, or ticks it where several are being chosen."""
     cases = held.page.cases
     chosen = st.dataframe(
         tables.queue(cases, held.at, zone),
         hide_index=True,
         height=ROW_PIXELS * (min(len(cases), ROWS_SHOWN) + 1) + 3,
         on_select="rerun",
-        selection_mode="single-row",
-        key=f"grid-{held.id}",
+        selection_mode="multi-row" if choosing else "single-row",
+        key=f"grid-{held.id}-{choosing}",
         column_config=tables.queue_columns(held.at, zone),
         alt=f"{len(cases)} cases, {ORDER}. The same as a plain list of links: choose Show as, List.",
     )
-    if chosen.selection.rows:
-        st.switch_page("views/case.py", query_params=links.case(cases[chosen.selection.rows[0]].id))
+    rows = [row for row in chosen.selection.rows if row < len(cases)]
+    if rows and not choosing:
+        st.switch_page("views/case.py", query_params=links.case(cases[rows[0]].id))
+    return [cases[row] for row in sorted(rows)]
 
 
-def _list(held: Snapshot, zone: tzinfo) -> None:
+def _list(held: Snapshot, zone: tzinfo, *, choosing: bool) -> Sequence[Case]:
     """Show the page as plain links, for small screens and for who does not use a mouse."""
+    chosen = []
     for case in held.page.cases:
         with st.container(border=True, gap="xsmall"):
+            if choosing and st.checkbox(f"Choose {case.id}", key=f"choose-{held.id}-{case.id}"):
+                chosen.append(case)
             st.page_link(
                 "views/case.py",
                 label=f"**{tables.kind(case)} · {tables.money(case.mismatch.at_risk)}**",
                 query_params=links.case(case.id),
             )
             panels.badges(case)
-            named = [name for name in (case.mismatch.order_id, case.mismatch.customer_id) if name]
+            if case.snoozed_until is not None and tables.asleep(case, held.at):
+                until = times.moment(case.snoozed_until, zone)
+                st.badge(f"Snoozed until {until}", icon=":material/snooze:", color="gray")
+            named = [name for name in (tables.subject(case), case.mismatch.customer_id) if name]
             st.text(safe.line(" · ".join([*named, tables.owner(case)])))
             st.caption(f"{case.id} · opened {times.moment(case.opened_at, zone)}")
+    return chosen
 
 
 def _pager(desk: Desk, held: Snapshot) -> None:
@@ -141,6 +167,8 @@ def _pager(desk: Desk, held: Snapshot) -> None:
         number = len(held.page.cases)
         cases = f"{number} {'case' if number == 1 else 'cases'}"
         tick = "" if filters.as_list() else " Tick a row to open its case."
+        if st.session_state.get("choosing"):
+            tick = ""
         st.caption(f"Page {len(held.before)}, {cases}, {ORDER}; {times.clock(held.at)} UTC.{tick}")
     if older and held.page.next is not None:
         _look(desk, held.filters, (*held.before, held.page.next), held.summary)

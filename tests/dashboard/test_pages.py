@@ -64,7 +64,7 @@ def test_filters_come_from_the_address(database: Database, visit: Visit) -> None
 
     page = visit(kind="duplicate", text="order_8813")
 
-    assert list(page.dataframe[0].value["Order"]) == ["order_8813"]
+    assert list(page.dataframe[0].value["Order or refund"]) == ["order_8813"]
 
 
 def test_unknown_words_in_the_address_filter_nothing(database: Database, visit: Visit) -> None:
