@@ -66,6 +66,9 @@ class Mouth(Protocol):
     def open(self, trigger_id: str, view: Block) -> str | None:
         """Open a dialog."""
 
+    def home(self) -> frozenset[str] | None:
+        """Return the ids of our workspace and of what holds it; None where Slack does not answer."""
+
 
 class Answers:
     """Answers clicks; keeps nothing of any, so that several processes may do it at once."""
@@ -192,8 +195,14 @@ class Answers:
         """Return who clicked.
 
         Raises:
-            NotPermitted: nobody put them down, or they may no longer act.
+            NotPermitted: they are of another workspace, nobody put them down, or they may no longer act.
+            Wait: Slack does not say which workspace is ours.
         """
+        home = self._mouth.home()
+        if home is None:
+            raise Wait("Slack does not say which workspace is ours, by which people's ids are told apart.")
+        if place.team_id not in home:  # A channel can be shared with another company.
+            raise NotPermitted("Only people of the workspace that this app belongs to may act on a case.")
         operator = self._desk.operator_in_slack(place.slack_id)
         if operator is not None and operator.active:
             return operator

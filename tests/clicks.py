@@ -19,26 +19,29 @@ SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 ANA = "U0ANA"
 CHANNEL = "C0PAYMENTS"
 ROOT = "1700000000.000100"
-PLACE = Place(ANA, CHANNEL)
+HOME = "T0"  # The workspace of everybody here.
+PLACE = Place(ANA, CHANNEL, team_id=HOME)
 
 
 def pressed(button: Button, by: str = ANA, *, trigger_id: str | None = "trigger.1") -> Pressed:
     """A click on a root in a channel."""
-    return Pressed(button, Place(by, CHANNEL), trigger_id)
+    return Pressed(button, Place(by, CHANNEL, team_id=HOME), trigger_id)
 
 
 def sent(button: Button, by: str = ANA, *, view_id: str = "V1", **told: Any) -> Sent:  # noqa: ANN401  # any field
     """A dialog that was sent, of a resolution where nothing else is said."""
     code = {} if "until" in told else {"code": Resolution.RECOVERED}
-    return Sent(button, Place(by, CHANNEL), view_id, **{"reason": "The bank has it.", **code, **told})
+    return Sent(
+        button, Place(by, CHANNEL, team_id=HOME), view_id, **{"reason": "The bank has it.", **code, **told}
+    )
 
 
 def press_payload(value: str, by: str = ANA, **changes: object) -> dict[str, Any]:
     """A click on a case's menu in a root; everything that is not ours is there as well."""
     return {
         "type": "block_actions",
-        "team": {"id": "T0", "domain": "acme"},
-        "user": {"id": by, "username": "ana", "name": "ana", "team_id": "T0"},
+        "team": {"id": HOME, "domain": "acme"},
+        "user": {"id": by, "username": "ana", "name": "ana", "team_id": HOME},
         "api_app_id": "A0",
         "token": "verification-token",
         "container": {
@@ -68,8 +71,8 @@ def submission_payload(button: Button, values: object, by: str = ANA, **view: ob
     """A dialog that was sent."""
     return {
         "type": "view_submission",
-        "team": {"id": "T0", "domain": "acme"},
-        "user": {"id": by, "username": "ana", "team_id": "T0"},
+        "team": {"id": HOME, "domain": "acme"},
+        "user": {"id": by, "username": "ana", "team_id": HOME},
         "view": {
             "id": "V0",
             "type": "modal",

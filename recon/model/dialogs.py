@@ -124,7 +124,7 @@ def found(memo: object, slack_id: str) -> tuple[Button, Place] | None:
     """Return what a dialog has kept, for whoever sent it; None where that is not ours."""
     try:
         parts = json.loads(memo) if isinstance(memo, str) else None
-    except ValueError:  # Nobody but Slack and we can write it: a dialog of another app.
+    except (ValueError, RecursionError):  # Nobody but Slack and we can write it: a dialog of another app.
         return None
     if not isinstance(parts, list) or len(parts) != _KEPT:
         return None

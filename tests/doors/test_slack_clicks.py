@@ -15,7 +15,7 @@ from recon.model.records.clicks import Place, Pressed, Sent
 from recon.model.records.words import CaseId, Resolution
 from recon.model.settings import Secret, SlackSettings
 from tests.builders import NOON, a_case
-from tests.clicks import ANA, CHANNEL, ROOT, press_payload, resolution, submission_payload
+from tests.clicks import ANA, CHANNEL, HOME, PLACE, ROOT, press_payload, resolution, submission_payload
 from tests.wires import Act, Wire, answers, closes, cuts, hangs, resets, wire
 
 CASE = CaseId("C-AAAAAAAAAA")
@@ -51,7 +51,7 @@ def test_a_click_is_a_button_a_person_and_a_place() -> None:
 
     assert found == Pressed(
         ACKNOWLEDGE,
-        Place(ANA, CHANNEL, None, "https://hooks.slack.com/actions/T0/123/abc"),
+        Place(ANA, CHANNEL, None, "https://hooks.slack.com/actions/T0/123/abc", HOME),
         "12466734323.1395872398",
     )
 
@@ -79,8 +79,15 @@ def test_whoever_clicks_in_a_thread_is_answered_in_it() -> None:
         press_payload(ACKNOWLEDGE.value, user=None),
         press_payload(ACKNOWLEDGE.value, container=None, channel=None),
         press_payload(ACKNOWLEDGE.value, type="message_action"),
+        press_payload(ACKNOWLEDGE.value, "u0ana"),
+        press_payload(ACKNOWLEDGE.value, "U0ANA\n"),
+        press_payload(ACKNOWLEDGE.value, "U\ud800"),  # Half a pair has no UTF-8,
+        press_payload(ACKNOWLEDGE.value, "U\x00"),  # and PostgreSQL keeps no NUL.
+        press_payload(ACKNOWLEDGE.value, "U" * 41),
+        press_payload(ACKNOWLEDGE.value, container=None, channel={"id": "C\ud800"}),
         submission_payload(RESOLVE, resolution(), callback_id="another"),
         submission_payload(RESOLVE, resolution(), private_metadata="another"),
+        submission_payload(RESOLVE, resolution(), private_metadata="[" * 3_000),
         submission_payload(RESOLVE, resolution(), id=None),
     ],
 )
@@ -91,7 +98,45 @@ def test_what_is_not_ours_is_nothing(payload: dict[str, Any]) -> None:
 def test_a_dialog_comes_back_with_its_button_and_what_was_filled_in() -> None:
     found = read(submission_payload(RESOLVE, resolution("written_off", "Lost.")))
 
-    assert found == Sent(RESOLVE, Place(ANA, CHANNEL), "V0", "Lost.", code=Resolution.WRITTEN_OFF)
+    assert found == Sent(RESOLVE, PLACE, "V0", "Lost.", code=Resolution.WRITTEN_OFF)
+
+
+@pytest.mark.parametrize(
+    "user,expected",
+    [
+        ({"id": ANA, "team_id": "T0PARTNER"}, "T0PARTNER"),  # In a channel that two companies share.
+        ({"id": ANA, "team_id": "E0"}, "E0"),
+        ({"id": ANA}, HOME),
+        ({"id": ANA, "team_id": "\ud800"}, HOME),
+    ],
+)
+def test_where_somebody_is_at_home_is_theirs_and_not_the_channels(
+    user: dict[str, str], expected: str
+) -> None:
+    found = [
+        read({**press_payload(ACKNOWLEDGE.value), "user": user}),
+        read({**submission_payload(RESOLVE, resolution()), "user": user}),
+    ]
+
+    assert [each.place.team_id for each in found if isinstance(each, Pressed | Sent)] == [expected] * 2
+
+
+@pytest.mark.parametrize(
+    "told,expected",
+    [
+        ('"team_id": "T0", "enterprise_id": "E0"', {"T0", "E0"}),
+        ('"team_id": "T0", "enterprise_id": null', {"T0"}),
+        ('"team": "Acme"', None),
+    ],
+)
+def test_which_workspace_is_ours_is_asked_once_it_is_known(told: str, expected: set[str] | None) -> None:
+    says = answers("200 OK", f'{{"ok": true, {told}}}')
+    with wire(answers("500 Internal Server Error", ""), says, says) as served:
+        asked = mouth(served)
+        found = [asked.home() for _ in range(3)]
+
+    assert found == [None, expected, expected]
+    assert len(served.requests) == (3 if expected is None else 2)
 
 
 def test_a_dialog_that_lacks_something_stays_open_and_says_what() -> None:

@@ -22,7 +22,7 @@ from recon.model.records.words import Action, Actor, CaseId, CaseState, Kind, Re
 from recon.model.settings import Settings
 from tests import seeds
 from tests.builders import NOON
-from tests.clicks import ANA, pressed, sent
+from tests.clicks import ANA, HOME, pressed, sent
 
 LATER = NOON + timedelta(minutes=7)
 URL = "https://desk.example"
@@ -42,6 +42,7 @@ class Mouth:
     said: list[tuple[Place, str]] = field(default_factory=list)
     views: list[Block] = field(default_factory=list)
     failing: str | None = None
+    ours: frozenset[str] | None = frozenset({HOME, "E0"})
 
     def say(self, place: Place, text: str) -> str | None:
         self.said.append((place, text))
@@ -50,6 +51,9 @@ class Mouth:
     def open(self, trigger_id: str, view: Block) -> str | None:
         self.views.append(view)
         return self.failing
+
+    def home(self) -> frozenset[str] | None:
+        return self.ours
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ Never decides who may do what, and never edits a message: its root is the outbox
 """
 
 import logging
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ from recon.model.settings import SlackSettings
 _ANSWER_LIMIT = 3_500  # Characters of a private answer; Slack takes 4,000 well.
 _HOOKS = ("https://hooks.slack.com/", "https://hooks.slack-gov.com/")  # Where Slack itself hears answers.
 _OK = 200
+_ID = re.compile(r"[A-Z0-9]{2,40}")  # As Slack makes them, of people and channels; ten or so in truth.
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Flawed:
 
 def read(payload: Mapping[str, Any], *, now: datetime) -> Heard | Flawed | None:
     """Return what somebody did; None where it is nothing of ours. now: of a time that somebody chose."""
-    slack_id = _text(payload, "user", "id")
+    slack_id = _id(payload, "user", "id")
     if slack_id is None:
         return None
     if payload.get("type") == "block_actions":
@@ -61,6 +63,7 @@ class Mouth:
         self._client = wire.client(settings)
         self._base = settings.base_url
         self._timeout_seconds = settings.timeout_seconds
+        self._home: frozenset[str] | None = None
 
     def say(self, place: Place, text: str) -> str | None:
         """Tell somebody something that only they see; return why that was not possible, or None."""
@@ -81,6 +84,20 @@ class Mouth:
     def open(self, trigger_id: str, view: Block) -> str | None:
         """Open a dialog for whoever clicked; return why that was not possible, or None."""
         return _tried(lambda: self._client.views_open(trigger_id=trigger_id, view=view))
+
+    def home(self) -> frozenset[str] | None:
+        """Return the ids of the bot's workspace, and of the organisation that holds it; None: Slack is away.
+
+        It is asked once.
+        """
+        if self._home is None:
+            told: list[object] = []
+            if _tried(lambda: told.append(self._client.auth_test().data)) is not None:
+                return None
+            answer = told[0] if isinstance(told[0], dict) else {}
+            ids = (_id(answer, "team_id"), _id(answer, "enterprise_id"))
+            self._home = frozenset(each for each in ids if each is not None) or None
+        return self._home
 
     def _respond(self, url: str, text: str) -> None:
         quiet = logging.getLogger("recon.slack_sdk")
@@ -112,14 +129,20 @@ def _pressed(payload: Mapping[str, Any], slack_id: str) -> Pressed | None:
 
 def _place(payload: Mapping[str, Any], slack_id: str) -> Place | None:
     """Return where whoever clicked looks at: the thread for a reply, the channel for a root."""
-    channel = _text(payload, "container", "channel_id") or _text(payload, "channel", "id")
+    channel = _id(payload, "container", "channel_id") or _id(payload, "channel", "id")
     if channel is None:
         return None
     ts = _text(payload, "container", "message_ts")
     thread = _text(payload, "container", "thread_ts") or _text(payload, "message", "thread_ts")
     # Slack shows a private answer in a thread only to those who have the thread open.
     thread = None if thread == ts else thread
-    return Place(slack_id, channel, thread_ts=thread, response_url=_text(payload, "response_url"))
+    url = _text(payload, "response_url")
+    return Place(slack_id, channel, thread_ts=thread, response_url=url, team_id=_team(payload))
+
+
+def _team(payload: Mapping[str, Any]) -> str | None:
+    """Return where somebody is at home: in a channel that two companies share, not where the channel is."""
+    return _id(payload, "user", "team_id") or _id(payload, "team", "id")
 
 
 def _sent(payload: Mapping[str, Any], slack_id: str, now: datetime) -> Sent | Flawed | None:
@@ -130,7 +153,7 @@ def _sent(payload: Mapping[str, Any], slack_id: str, now: datetime) -> Sent | Fl
     view_id = _text(view, "id")
     if memo is None or view_id is None:
         return None
-    button, place = memo
+    button, place = memo[0], replace(memo[1], team_id=_team(payload))
     state = view.get("state")
     values = state.get("values") if isinstance(state, dict) else None
     told = dialogs.filled(button.verb, values, now=now)
@@ -148,6 +171,12 @@ def _tried(call: Callable[[], object]) -> str | None:
     except Exception as error:  # noqa: BLE001 - a broken connection, an answer cut short or in a wrong encoding
         return f"No usable answer from Slack ({type(error).__name__})."
     return None
+
+
+def _id(content: Mapping[str, Any], *path: str) -> str | None:
+    """Return an id of Slack's somewhere in an object; None where there is none."""
+    found = _text(content, *path)
+    return found if found is not None and _ID.fullmatch(found) else None
 
 
 def _text(content: Mapping[str, Any], *path: str) -> str | None:

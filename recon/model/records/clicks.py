@@ -17,14 +17,17 @@ LISTENER = "listener"
 class Place:
     """Where somebody is to be answered, so that only they see it.
 
-    slack_id: who. channel: as Slack names it. thread_ts: of the thread they clicked in; None where it was
-    in the channel. response_url: Slack's own address for answers to this click; None where it gave none.
+    slack_id: who, within their workspace or the organisation that holds it. channel: as Slack names it.
+    thread_ts: of the thread they clicked in; None where it was in the channel. response_url: Slack's own
+    address for answers to this click; None where it gave none. team_id: their workspace or organisation; None
+    where Slack does not say, which is nobody's.
     """
 
     slack_id: str
     channel: str
     thread_ts: str | None = None
     response_url: str | None = None
+    team_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
