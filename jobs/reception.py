@@ -14,6 +14,7 @@ from typing import Any, Final
 import structlog
 
 from recon.doors.slack import clicks
+from recon.model.errors import Wait
 from recon.model.records.clicks import Heard
 
 log = structlog.get_logger("recon")
@@ -57,10 +58,14 @@ class Reception:
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix="click")
 
     def __call__(self, payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Take a click in; return what goes back with its acknowledgement."""
+        """Take a click in; return what goes back with its acknowledgement.
+
+        Raises:
+            Wait: too many wait. Nothing is done, and whoever clicked must not be told that it was heard.
+        """
         received = self.read(payload)
-        if received.heard is not None:
-            self.work(received.heard)
+        if received.heard is not None and not self.work(received.heard):
+            raise Wait("Expected room for another click, found that too many wait.")
         return received.answer
 
     def read(self, payload: Mapping[str, Any]) -> Received:

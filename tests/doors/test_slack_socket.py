@@ -4,7 +4,7 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha1
 from typing import Any
@@ -15,7 +15,7 @@ from slack_sdk import WebClient
 from recon.doors.slack.socket import Socket, Turn
 from recon.model import dialogs
 from recon.model.buttons import MENU, Button, Verb
-from recon.model.errors import ConfigurationError
+from recon.model.errors import ConfigurationError, Wait
 from recon.model.records.clicks import Place
 from recon.model.records.words import CaseId
 from recon.model.settings import Secret, SlackSettings
@@ -183,9 +183,10 @@ def test_a_connection_whose_other_side_is_gone_is_an_end_and_no_silence() -> Non
 
 
 def test_when_slack_moves_the_app_to_another_connection_nothing_is_lost(sandbox: Street) -> None:
-    ear, where = Ear(), posted(sandbox)
-    with socket(sandbox, ear) as opened:
+    ear, where, timer = Ear(), posted(sandbox), Timer()
+    with socket(sandbox, ear, timer) as opened:
         opened.turn()
+        timer.now += 3_600
         sandbox.control("disconnect", reason="refresh_requested", after_s=1)
         done = [clicked(sandbox, where)["acknowledged"] for _ in range(10)]
         until(opened, connected=True)
@@ -237,6 +238,40 @@ def test_connections_that_do_not_last_are_not_made_without_a_pause(sandbox: Stre
             timer.now += expected - 0.01
             assert not opened.turn().connected
             timer.now += 0.01
+
+
+def test_an_app_with_too_many_connections_makes_no_storm_of_them(sandbox: Street) -> None:
+    timer = Timer()
+    with ExitStack() as others:
+        for _ in range(10):  # As many as an app may have.
+            assert others.enter_context(socket(sandbox, Ear())).turn().connected
+        before = len(sandbox.requests("POST", "/api/apps.connections.open"))
+        with socket(sandbox, Ear(), timer) as opened:
+            opened.turn()
+            waiting = threading.Event()
+            while opened.turn().connected:
+                waiting.wait(0.02)
+            waiting.wait(0.5)
+            tried = len(sandbox.requests("POST", "/api/apps.connections.open")) - before
+
+    assert tried == 1
+
+
+def test_what_cannot_be_taken_in_is_not_acknowledged_and_the_next_click_is_heard(sandbox: Street) -> None:
+    class Full(Ear):
+        def __call__(self, payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            if not self.heard:
+                self.heard.append(payload)
+                raise Wait("Expected room, found none.")
+            return super().__call__(payload)
+
+    where = posted(sandbox)
+    with socket(sandbox, Full()) as opened:
+        opened.turn()
+        done = [clicked(sandbox, where, wait_s=1)["acknowledged"] for _ in range(2)]
+
+        assert done == [False, True]
+        assert opened.turn().connected
 
 
 def test_what_is_no_click_is_acknowledged_or_left(sandbox: Street) -> None:

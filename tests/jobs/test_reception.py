@@ -8,6 +8,7 @@ import structlog
 
 from jobs.reception import Reception
 from recon.model.buttons import Button, Verb
+from recon.model.errors import Wait
 from recon.model.records.clicks import Heard, Pressed
 from recon.model.records.words import CaseId
 from tests.builders import NOON
@@ -75,6 +76,17 @@ def test_more_than_can_wait_is_left_and_logged(desk: Desk) -> None:
     assert found == [True, True, True, False, False]
     assert len(desk.answered) == 3
     assert [each["event"] for each in logged] == ["busy", "busy"]
+
+
+def test_a_click_for_which_there_is_no_room_is_not_acknowledged(desk: Desk) -> None:
+    taken = reception(desk, workers=1, limit=1)
+    taken(press_payload(BUTTON.value))
+
+    with pytest.raises(Wait):
+        taken(press_payload(BUTTON.value))
+    desk.open.set()
+    taken.close()
+    assert len(desk.answered) == 1
 
 
 def test_there_is_room_again_after_each_answer_also_after_one_that_failed() -> None:

@@ -1,7 +1,8 @@
 """Socket Mode: one connection to Slack over which clicks come, kept up; each is acknowledged as it is read.
 
-The client's own ways to come back are off: it asks every five seconds for as long as an outage lasts, sleeps
-for as long as Slack likes, and takes the end of a connection for silence. Never does what a click asks for.
+The client's own ways to come back are off: it asks every five seconds for as long as an outage lasts, at once
+whenever Slack says that a connection ends, sleeps for as long as Slack likes, and takes the end of one for
+silence. Never does what a click asks for.
 """
 
 import json
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from socket import SHUT_RDWR
+from threading import Lock
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -19,10 +21,11 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.builtin import SocketModeClient
 
 from recon.doors.slack import wire
-from recon.model.errors import ConfigurationError
+from recon.model.errors import ConfigurationError, Wait
 from recon.model.settings import SlackSettings
 
-# What is done with a click's payload, at once; what is returned goes back with the acknowledgement.
+# What is done with a click's payload, at once; what is returned goes back with the acknowledgement. Where it
+# raises Wait there is none, and Slack tells whoever clicked.
 Hear = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 _LONGEST_PAUSE_SECONDS = 60.0  # Slack lets an app open few connections a minute.
@@ -75,6 +78,7 @@ class Socket:
         self._connected = False
         self._failures = 0
         self._since = self._next_at = timer()
+        self._trying = Lock()
 
     def turn(self) -> Turn:
         """Connect where there is no connection, and it is time to; return what was done.
@@ -88,18 +92,27 @@ class Socket:
             if now - self._since >= _STEADY_SECONDS:
                 self._failures = 0
             return Turn(connected=True, changed=not before)
-        if now < self._next_at:
+        if not self._may_connect(now):
             return Turn(connected=False, changed=before)
         failed = self._connect()
-        self._failures += 1
-        self._since, self._connected = now, failed is None
-        self._next_at = self._timer() + min(_LONGEST_PAUSE_SECONDS, 2.0 ** (self._failures - 1))
+        self._connected = failed is None
+        self._next_at += self._timer() - now  # The pause begins when the trying ends.
         return Turn(self._connected, changed=self._connected or before, failed=failed)
 
     def close(self) -> None:
         """Hear nothing more."""
         self._client.hang_up()
         self._client.close()
+
+    def _may_connect(self, now: float) -> bool:
+        """Return whether a connection may be tried now; each that may makes the pause after it longer."""
+        with self._trying:
+            if now < self._next_at:
+                return False
+            self._failures += 1
+            self._since = now
+            self._next_at = now + min(_LONGEST_PAUSE_SECONDS, 2.0 ** (self._failures - 1))
+            return True
 
     def _connect(self) -> str | None:
         """Return why no connection was made; None where one was."""
@@ -123,12 +136,23 @@ class Socket:
             envelope = json.loads(text)
         except (ValueError, RecursionError):  # Slack's words are JSON; anything else is nobody's click.
             return
-        found = envelope.get("envelope_id") if isinstance(envelope, dict) else None
+        if not isinstance(envelope, dict):
+            return
+        if envelope.get("type") == "disconnect":
+            # It is about to end. Where another was made just now, it is waited for as after any end: an app
+            # that has too many connections is told so at once by each that it makes.
+            if self._may_connect(self._timer()):
+                self._client.move()
+            return
+        found = envelope.get("envelope_id")
         if not isinstance(found, str):
             return
         payload = envelope.get("payload")
-        heard = isinstance(payload, dict) and envelope.get("type") == "interactive"
-        answer = self._hear(payload) if heard else None
+        click = payload if envelope.get("type") == "interactive" and isinstance(payload, dict) else None
+        try:
+            answer = None if click is None else self._hear(click)
+        except Wait:  # Too many wait.
+            return
         said = {"envelope_id": found} | ({} if answer is None else {"payload": answer})
         with suppress(Exception):  # The connection is gone: Slack tells whoever clicked; the move is made.
             self._client.send_message(json.dumps(said))
@@ -166,6 +190,13 @@ class _Client(SocketModeClient):
         if session is not None and session.sock is not None:
             self._wire = _Ending(session.sock)
             session.sock = self._wire  # type: ignore[assignment]  # what it uses of one
+
+    def enqueue_message(self, message: str) -> None:
+        """Keep nothing for later: what comes is read at once, above."""
+
+    def move(self) -> None:
+        """Open another connection while this one is still there, on the client's own thread."""
+        self.message_queue.put('{"type": "disconnect"}')
 
     def hang_up(self) -> None:
         """Wake whoever reads from the socket; by itself the client waits for the reading to time out."""
