@@ -20,6 +20,7 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jobs.reception import Reception
 from recon.doors.slack import signed
@@ -31,6 +32,7 @@ log = structlog.get_logger("recon")
 
 PATH: Final = "/slack/interactivity"
 BODY_LIMIT: Final = 1_000_000  # Bytes. A click carries its whole message, percent-encoded: 100 kB at most.
+HEAD_SECONDS: Final = 5.0  # For a head to arrive; by itself the server waits for ever.
 BODY_SECONDS: Final = 5.0  # For a body to arrive; Slack itself waits three.
 # For the database to say that a signature is new. Slack waits three seconds for its answer: whatever is not
 # known by then is acknowledged, and nothing is done before it is known.
@@ -88,10 +90,12 @@ class Counter:
             return Response(status_code=503)
         if known is False:
             return _refused("replay")
+        return self._taken(payload, first=None if known else lambda: _answered(asked))
+
+    def _taken(self, payload: Mapping[str, Any], *, first: Callable[[], bool] | None) -> Response:
         received = self._reception.read(payload)
-        if received.heard is not None:
-            first = None if known else lambda: _answered(asked)
-            self._reception.work(received.heard, first=first)
+        if received.heard is not None and not self._reception.work(received.heard, first=first):
+            return Response(status_code=503)  # Too many wait: Slack tells whoever clicked.
         return Response() if received.answer is None else JSONResponse(received.answer)
 
     def close(self) -> None:
@@ -120,6 +124,9 @@ class Serving:
         self.port: int = self._listener.getsockname()[1]
         configured = uvicorn.Config(
             counter.app(),
+            http=_Impatient,
+            # One request each: a connection that is kept could send its next head for ever.
+            headers=[("connection", "close")],
             lifespan="off",
             ws="none",
             log_config=None,
@@ -151,6 +158,19 @@ class Serving:
         self._thread.join(_STOP_SECONDS)
         self._listener.close()
         self._counter.close()
+
+
+class _Impatient(H11Protocol):
+    """A connection that is closed where nothing has been asked over it in time."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # its base's
+        super().connection_made(transport)
+        self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        asked: object = self.cycle  # Its base says that it is never None; it is, until a head was read.
+        if asked is None:
+            self.transport.close()
 
 
 async def _body(request: Request) -> bytes | int:

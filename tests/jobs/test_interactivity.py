@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 
 import pytest
@@ -226,6 +227,41 @@ def test_a_slow_database_holds_up_no_acknowledgement_and_has_the_last_word(
     assert (answer, before) == ((200, b""), [])
     assert seconds < 2
     assert len(house.close()) == (1 if says else 0)
+
+
+def test_where_too_many_wait_slack_tells_whoever_clicked(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(house.reception, "work", lambda *_, **__: False)
+
+    assert house.ask() == (503, b"")
+    assert house.close() == []
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"POST / HTTP/1.1\r\nHost: x", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"]
+)
+def test_connections_that_ask_nothing_keep_nobody_out_for_long(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interactivity, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(interactivity, "CONNECTIONS", 3)
+    house = House()
+    with ExitStack() as opened:
+        for _ in range(3):
+            idle = opened.enter_context(socket.create_connection(("127.0.0.1", house.serving.port), SECONDS))
+            idle.sendall(head)
+            if head.endswith(b"\r\n\r\n"):  # It is answered; the next head begins and never ends.
+                idle.recv(1_000)
+                with suppress(OSError):
+                    idle.sendall(b"GET")
+            with suppress(ConnectionResetError):
+                while idle.recv(1_000):
+                    pass
+        found = house.ask()
+
+    assert found == (200, b"")
+    assert len(house.close()) == 1
 
 
 def test_many_replays_at_once_are_one_click(database: Database, house: House) -> None:
