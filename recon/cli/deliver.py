@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from recon.cli import exits
+from recon.model import phrases
 from recon.model.characters import harmless
 
 
@@ -18,12 +19,12 @@ def deliver(
 
     Exit 0: none is left but what quiet hours hold back, or Slack is not set
     up.
-    Exit 4: some are left; what stopped them is said.
+    Exit 4: some are left; what stopped them is said, and when the next is due.
     """
     from recon import delivery
     from recon.doors import config
     from recon.doors.slack.posts import Slack
-    from recon.doors.store import migrations
+    from recon.doors.store import migrations, outbox
     from recon.doors.store.engines import Database
 
     settings = config.load()
@@ -34,6 +35,7 @@ def deliver(
         report = delivery.deliver_all(
             database, slack, settings, clock=lambda: datetime.now(UTC), budget=budget
         )
+        due = outbox.next_due(database)
     if not report.enabled:
         wait = "1 notice waits" if report.waiting == 1 else f"{report.waiting} notices wait"
         print(f"SLACK_BOT_TOKEN is not set: {wait}.")
@@ -44,4 +46,6 @@ def deliver(
     if not report.complete:
         for reason in report.reasons:
             print(f"  {harmless(reason)}")
+        if due is not None:
+            print(f"  The next is due at {phrases.minute(due)}.")
         raise typer.Exit(exits.UNDELIVERED)

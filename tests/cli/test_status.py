@@ -338,6 +338,22 @@ def test_deliver_exits_4_when_something_is_left(database: Database, monkeypatch:
     assert "Slack was not reached" in done.stdout
 
 
+def test_deliver_says_when_what_is_unknown_will_be_looked_for(
+    database: Database, sandbox: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(database, "one")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", SLACK_TOKEN)
+    monkeypatch.setenv("RECON_SLACK_BASE_URL", sandbox.slack_url)
+    sandbox.fault("POST /api/chat.postMessage", "drop_after")
+    recon("deliver", "--seconds", "0")
+    due = outbox.next_due(database)
+    again = recon("deliver", "--seconds", "0")
+
+    assert due is not None
+    assert again.stdout == f"0 sent, 1 waiting, 0 given up.\n  The next is due at {due:%Y-%m-%d %H:%M} UTC.\n"
+    assert again.returncode == 4
+
+
 def test_what_quiet_hours_hold_back_is_said_so(
     database: Database, sandbox: Street, monkeypatch: pytest.MonkeyPatch
 ) -> None:
