@@ -19,6 +19,7 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    union,
 )
 
 from recon.doors.store.engines import Database
@@ -197,7 +198,10 @@ def _search(wanted: str) -> ColumnElement[bool]:
     columns = cases.c
     named = (columns.id, columns.order_id, columns.customer_id, columns.payment, columns.intent_key)
     subjects = [f"{side}:{wanted}" for side in ("intent", "refund")]
-    of_refund = select(case_refunds.c.case_id).where(case_refunds.c.refund_id == wanted)
-    return or_(
-        *(column == wanted for column in named), columns.subject.in_(subjects), columns.id.in_(of_refund)
+    # Each by its own index: among alternatives with a subquery, PostgreSQL would read every case.
+    found = union(
+        *(select(columns.id).where(column == wanted) for column in named),
+        select(columns.id).where(columns.subject.in_(subjects)),
+        select(case_refunds.c.case_id).where(case_refunds.c.refund_id == wanted),
     )
+    return columns.id.in_(found)
