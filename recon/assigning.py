@@ -5,9 +5,10 @@ and never sends a message: delivery does.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from recon.doors.store import cases as book
 from recon.doors.store import keeping, mirror, queue, reminders, runs, threads
@@ -258,7 +259,13 @@ class _Pass:
         for _ in range(_REPLANS):
             if not changes:
                 break
-            moved = book.save_changes(self.database, self.keeper.current(), changes, notices=said)
+            moved = book.save_changes(
+                self.database,
+                self.keeper.current(),
+                changes,
+                notices=said,
+                anew=partial(self._said_but, changes, was),
+            )
             done += tuple(change for change in changes if change not in moved)
             told += said
             again = (book.get(self.database, change.case.id) for change in moved)
@@ -275,6 +282,14 @@ class _Pass:
         name = "dry" if self.keeper is None else str(self.keeper.lease.fence)
         changes = _changes(cases, self.owners, self.last, RunId(f"owners-{name}"), now)
         return changes, self._said(changes, {case.id: case for case in cases}, self.last, now)
+
+    def _said_but(
+        self, changes: Sequence[Change], was: Mapping[CaseId, Case], moved: Collection[Change]
+    ) -> tuple[Notice, ...]:
+        """Return what these changes give to say without those whose case had moved."""
+        assert self.last is not None, "changes without a run"
+        rest = [change for change in changes if change not in moved]
+        return self._said(rest, was, self.last, changes[0].entry.at)
 
     def _said(
         self, changes: Sequence[Change], was: Mapping[CaseId, Case], last: Run, now: datetime

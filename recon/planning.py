@@ -7,6 +7,7 @@ Never reads the provider, and never decides what a case becomes: the rules do.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 import pandas as pd
 
@@ -126,7 +127,8 @@ class Plan:
         self.office.enter("plan")
         known = self.snapshot.cases
         changes = self._changes(known)
-        said = self._said(changes, known) + self._alarm() + self._unjudged()
+        alarms = self._alarm() + self._unjudged()
+        said = self._said(changes, known) + alarms
         actions = [change.entry.action for change in changes]
         opened, cleared = (actions.count(each) for each in (Action.OPENED, Action.CLEARED))
         run = replace(self.run, opened=opened, cleared=cleared)
@@ -137,6 +139,7 @@ class Plan:
             changes=changes,
             heals=self.result.healable,
             notices=said,
+            anew=lambda moved: self._said_but(changes, known, moved) + alarms,
             judged=self.snapshot.judged | self.snapshot.gone,
             due=self.result.due,
             withheld=self._again_next_time(),
@@ -195,6 +198,12 @@ class Plan:
             held=held,
             unread={each.account for each in self.run.accounts if not each.complete},
         )
+
+    def _said_but(
+        self, changes: tuple[Change, ...], known: tuple[Case, ...], moved: Collection[Change]
+    ) -> tuple[Notice, ...]:
+        """Return what these changes give to say without those whose case had moved."""
+        return self._said(tuple(change for change in changes if change not in moved), known)
 
     def _kept_back(self, known: tuple[Case, ...]) -> list[Case]:
         """Return the cases that runs kept back and that have not settled themselves."""
@@ -273,8 +282,10 @@ class Plan:
             planned = tuple(change for change in self._changes(fresh) if change.case.id in ids)
             if not planned:
                 break
-            said = self._said(planned, (*fresh, *(others[each] for each in others if each not in ids)))
-            moved = book.save_changes(database, self.office.lease(), planned, notices=said)
+            among = (*fresh, *(others[each] for each in others if each not in ids))
+            said = self._said(planned, among)
+            anew = partial(self._said_but, planned, among)
+            moved = book.save_changes(database, self.office.lease(), planned, notices=said, anew=anew)
             done += tuple(change for change in planned if change not in moved)
             told += said
         return done, told

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from recon.doors.store.engines import Database
-from recon.model.records.words import Kind
+from recon.model.records.words import Action, Kind
 from tests import databases
 from tests.builders import PLATFORM
 from tests.echoes import faults, stale_roots, unheard
@@ -146,3 +146,19 @@ def test_a_root_that_was_deleted_is_not_posted_again_to_say_how_it_ended(room: N
 
     assert not any("Nothing waits" in each.message.text for each in room.slack.roots("CPAYMENTS"))
     assert stale_roots(room) == []
+
+
+def test_of_two_cases_that_clear_the_one_that_somebody_moves_meanwhile_is_not_said_twice(
+    room: Newsroom,
+) -> None:
+    for number in (1, 2):
+        room.do_break(PLATFORM, number, Kind.DUPLICATE, 4900)
+    room.do_run()
+    for number in (1, 2):
+        room.do_mend(PLATFORM, number)
+    room.do_meanwhile(1, Action.ACKNOWLEDGED)
+    room.do_run()
+    room.settle()
+
+    told = [each.message.text.partition(": ")[2].partition(".")[0] for each in room.slack.said]
+    assert [each for each in told if "cleared" in each] == ["1 cleared", "1 cleared"]

@@ -4,7 +4,7 @@ Every move is a comparison of versions: a case that somebody moved meanwhile is 
 Never decides what a case becomes; rules/cases.py and rules/moves.py do.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +37,8 @@ from recon.model.records.words import DEAD, AccountId, Basis, CaseId, IntentStat
 from recon.model.tables import cases, intents, refunds
 
 Pair = tuple[AccountId, Subject]
+# Given the changes whose case had moved meanwhile, what is said of the others.
+Anew = Callable[[Collection[Change]], Sequence[Notice]]
 
 UNSETTLED = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
 READ = (INTENTS, REFUNDS)
@@ -49,13 +51,15 @@ class Saving:
 
     changes: at most one per case. judged: the subjects that were read, whether their rows still exist or not;
     their times to be judged again are replaced by due. withheld: those of them that were not judged; the next
-    run judges them again. rejects: of the tables that were read.
+    run judges them again. rejects: of the tables that were read. anew: what takes the notices' place where
+    some cases had moved meanwhile, so that nothing is said of those.
     """
 
     run: Run
     changes: tuple[Change, ...] = ()
     heals: tuple[Healable, ...] = ()
     notices: tuple[Notice, ...] = ()
+    anew: Anew | None = None
     judged: Iterable[Pair] = ()
     due: tuple[Due, ...] = ()
     withheld: tuple[Pair, ...] = ()
@@ -90,7 +94,7 @@ def save_run(database: Database, lease: Lease, saving: Saving) -> Saved:
         healed = tuple(heal for heal in saving.heals if _heal(connection, heal, run))
         not_healed = tuple(heal for heal in saving.heals if heal not in set(healed))
         moved = _save(connection, saving.changes)
-        outbox.add(connection, _still_true(saving.notices, moved))
+        outbox.add(connection, _still_true(saving.notices, moved, saving.anew))
         _replace_due(connection, saving, not_healed, moved)
         _replace_rejects(connection, saving)
         run = replace(run, healed=len(healed), heads_digest=seals.close(connection, run.id))
@@ -105,8 +109,11 @@ def save_changes(
     changes: Sequence[Change],
     *,
     notices: Sequence[Notice] = (),
+    anew: Anew | None = None,
 ) -> tuple[Change, ...]:
     """Save changes that were planned again; return those whose case moved once more.
+
+    anew: as in Saving.
 
     Raises:
         LeaseLost: Another run has taken over. Nothing was written.
@@ -114,7 +121,7 @@ def save_changes(
     with database.write() as connection:
         leases.check(connection, lease)
         moved = _save(connection, changes)
-        outbox.add(connection, _still_true(notices, moved))
+        outbox.add(connection, _still_true(notices, moved, anew))
     return moved
 
 
@@ -305,8 +312,10 @@ def _heal(connection: Connection, heal: Healable, run: Run) -> bool:
     return found.rowcount == 1
 
 
-def _still_true(notices: Sequence[Notice], moved: Sequence[Change]) -> list[Notice]:
-    """Return the notices that speak of at least one case as it was saved, or of none at all."""
+def _still_true(notices: Sequence[Notice], moved: Sequence[Change], anew: Anew | None) -> Sequence[Notice]:
+    """Return what is said of cases as they were saved, or of none at all."""
+    if moved and anew is not None:
+        return anew(moved)
     not_saved = {change.case.id for change in moved}
     return [each for each in notices if not each.case_ids or not not_saved.issuperset(each.case_ids)]
 
