@@ -30,6 +30,7 @@ def main() -> None:
             st.Page("views/queue.py", title="Queue", icon=":material/inbox:", default=True),
             st.Page("views/case.py", title="Case", icon=":material/description:"),
             st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
+            st.Page("views/trends.py", title="Trends", icon=":material/trending_up:"),
         ]
     )
     try:

@@ -131,13 +131,13 @@ def test_at_least_so_many_were_as_soon_and_fewer_were_sooner(minutes: list[int])
 def test_answers_are_told_by_kind_in_its_order_and_by_owner() -> None:
     rows = (
         took(9, kind=Kind.ORPHAN, owner=""),
-        took(5, kind=Kind.DUPLICATE, owner="Ada", cases=2),
-        took(1, kind=Kind.DUPLICATE, owner="", cases=1),
+        took(5, kind=Kind.STUCK, owner="Ada", cases=2),
+        took(1, kind=Kind.STUCK, owner="", cases=1),
         took(3, answer=Answer.ACKNOWLEDGED),
     )
     past = replace(NOTHING, took=rows)
 
-    assert trends.by_kind(past, Answer.SETTLED) == (Speed("duplicate", 3, 5, 5), Speed("orphan", 1, 9, 9))
+    assert trends.by_kind(past, Answer.SETTLED) == (Speed("stuck", 3, 5, 5), Speed("orphan", 1, 9, 9))
     assert trends.by_owner(past, Answer.SETTLED) == (Speed("", 2, 1, 9), Speed("Ada", 2, 5, 5))
     assert trends.overall(past, Answer.ACKNOWLEDGED) == Speed("", 1, 3, 3)
     assert trends.overall(NOTHING, Answer.SETTLED) is None
