@@ -14,6 +14,7 @@ from typing import Any, Final
 from recon.model import money, wording
 from recon.model.blocks import VALUE_LIMIT, clean, code, context, section
 from recon.model.buttons import Button, Verb
+from recon.model.characters import is_blank
 from recon.model.phrases import duration, minute
 from recon.model.records.cases import Case
 from recon.model.records.clicks import Place
@@ -104,7 +105,7 @@ def snoozing(case: Case, place: Place, *, now: datetime) -> Block:
 def filled(verb: Verb, values: object, *, now: datetime) -> Filled:
     """Return what somebody filled in; values: of the dialog's state, as Slack gives them."""
     reason = _value(values, _REASON, "value").strip()
-    flaws = {} if reason else {_REASON: NO_REASON}
+    flaws = {_REASON: NO_REASON} if is_blank(reason) else {}
     if len(reason) > REASON_LIMIT:
         flaws[_REASON] = f"At most {REASON_LIMIT} characters are kept; these are {len(reason)}."
     if verb is Verb.RESOLVE:

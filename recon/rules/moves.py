@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from recon.model import changes
-from recon.model.characters import keepable
+from recon.model.characters import is_blank, keepable
 from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change, Entry, Owner
 from recon.model.records.claims import Adoption, Known, Link
@@ -268,7 +268,7 @@ def _moved(
     if case.state not in states:
         return Illegal(f"Case {case.id} is {case.state}; {otherwise}.")
     reason = keepable(reason).strip()
-    if not reason:
+    if is_blank(reason):
         return Illegal("A reason is required: say in a sentence why.")
     if len(reason) > REASON_LIMIT:
         return Illegal(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} are kept.")

@@ -89,6 +89,7 @@ def test_whoever_clicks_in_a_thread_is_answered_in_it() -> None:
         submission_payload(RESOLVE, resolution(), private_metadata="another"),
         submission_payload(RESOLVE, resolution(), private_metadata="[" * 3_000),
         submission_payload(RESOLVE, resolution(), id=None),
+        submission_payload(RESOLVE, resolution(), id="V\ud800"),
     ],
 )
 def test_what_is_not_ours_is_nothing(payload: dict[str, Any]) -> None:

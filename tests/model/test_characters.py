@@ -1,6 +1,6 @@
 import pytest
 
-from recon.model.characters import keepable
+from recon.model.characters import is_blank, keepable
 
 
 @pytest.mark.parametrize(
@@ -15,3 +15,19 @@ from recon.model.characters import keepable
 )
 def test_only_what_no_database_takes_is_replaced(text: str, kept: str) -> None:
     assert keepable(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text,expected",
+    [
+        ("", True),
+        (" \n\t\u00a0\u3000", True),
+        ("\u200b\u2060\ufeff", True),  # No width.
+        ("\u202e\x1b\x00\ud800", True),  # Direction, control, and half a pair.
+        ("\u200b.", False),
+        ("\u0301", False),
+        ("\U0001f389", False),
+    ],
+)
+def test_a_text_in_which_nobody_sees_anything_is_blank(text: str, expected: bool) -> None:  # noqa: FBT001
+    assert is_blank(text) is expected

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from recon.model import dialogs
 from recon.model.buttons import Button, Verb
+from recon.model.characters import is_blank
 from recon.model.dialogs import MORNING, SNOOZE_LIMIT, Nap
 from recon.model.records.cases import Case
 from recon.model.records.clicks import Place
@@ -145,6 +146,7 @@ def test_a_chosen_time_lies_ahead_and_within_the_limit(after: timedelta, taken: 
     "verb,told,flawed",
     [
         (Verb.RESOLVE, {"code": "recovered", "reason": " \n "}, {"reason"}),
+        (Verb.RESOLVE, {"code": "recovered", "reason": "\u200b\u202e"}, {"reason"}),
         (Verb.RESOLVE, {"code": "recovered", "reason": "x" * 2001}, {"reason"}),
         (Verb.RESOLVE, {"code": "paid", "reason": "Yes."}, {"code"}),
         (Verb.RESOLVE, {}, {"code", "reason"}),
@@ -179,7 +181,7 @@ def test_what_cannot_be_taken_is_said_beside_its_block(
 def test_whatever_is_filled_in_is_read_or_said_to_be_wrong(values: object) -> None:
     for verb in (Verb.RESOLVE, Verb.SNOOZE):
         found = dialogs.filled(verb, values, now=NOON)
-        whole = bool(found.reason) and (found.code is not None or found.until is not None)
+        whole = not is_blank(found.reason) and (found.code is not None or found.until is not None)
 
         assert whole or found.flaws
 

@@ -150,7 +150,11 @@ def test_what_a_person_said_waits_until_a_run_has_judged_by_it(
 
 
 @pytest.mark.parametrize("action", MOVES)
-@pytest.mark.parametrize("reason", ["", " \n", "x" * (REASON_LIMIT + 1)], ids=["none", "blank", "too long"])
+@pytest.mark.parametrize(
+    "reason",
+    ["", " \n", "\u200b\u202e", "x" * (REASON_LIMIT + 1)],
+    ids=["none", "blank", "unseen", "too long"],
+)
 def test_every_move_needs_a_reason(action: Action, reason: str) -> None:
     state = next(state for of, state, to in ROWS if of is action and to != ".")
 

@@ -150,7 +150,7 @@ def _sent(payload: Mapping[str, Any], slack_id: str, now: datetime) -> Sent | Fl
     if not isinstance(view, dict) or view.get("callback_id") != dialogs.CALLBACK:
         return None
     memo = dialogs.found(view.get("private_metadata"), slack_id)
-    view_id = _text(view, "id")
+    view_id = _id(view, "id")
     if memo is None or view_id is None:
         return None
     button, place = memo[0], replace(memo[1], team_id=_team(payload))
