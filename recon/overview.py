@@ -103,10 +103,12 @@ class Overview:
         """Return the rows that cannot be judged as things stand."""
         return history.rejected(self.database)
 
-    def notices(self, filters: NoticeFilters = EVERY_NOTICE, *, below: int | None = None) -> NoticesPage:
+    def notices(
+        self, filters: NoticeFilters = EVERY_NOTICE, *, below: int | None = None, limit: int = NOTICES
+    ) -> NoticesPage:
         """Return the notices whose id is below one, newest first."""
         asked = replace(filters, targets=tuple(map(keepable, filters.targets)))
-        return history.told(self.database, asked, below=below, limit=NOTICES)
+        return history.told(self.database, asked, below=below, limit=limit)
 
     def targets(self) -> tuple[str, ...]:
         """Return whom notices went to or wait for, each once, by name."""

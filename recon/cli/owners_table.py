@@ -11,7 +11,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from recon.cli import doctor
-from recon.model import money, phrases, wording
+from recon.model import conditions, money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.phrases import several
 from recon.model.records.cases import Change, Owner
@@ -85,12 +85,12 @@ def of_survey(survey: "Survey", asked: Sequence[Remark], notes: Sequence[str]) -
     at = f", and open cases as of {phrases.minute(survey.judged_at)}" if survey.judged_at else ""
     counted = survey.judged_at is not None
     titles = ("rule", "asks for", "owner", "told in")
-    rows = [(each.name, _asks(each.asks), *_whose(each)) for each in survey.rules]
+    rows = [(each.name, conditions.sentence(each.asks), *_whose(each)) for each in survey.rules]
     yield Block(
         f"Rules, of which the last that fits wins{at}",
         table=_counted(titles, rows, survey.rules, counted=counted),
     )
-    levels = [(each.says, _asks(each.asks)) for each in survey.severities]
+    levels = [(each.says, conditions.sentence(each.asks)) for each in survey.severities]
     yield Block(
         "Severities, in the same way",
         table=_counted(("severity", "asks for"), levels, survey.severities, counted=counted),
@@ -125,17 +125,6 @@ def _counted(
     if not counted:
         return (titles, *rows)
     return ((*titles, "open"), *((*row, f"{rule.wins:,}") for row, rule in zip(rows, rules, strict=True)))
-
-
-def _asks(asks: Mapping[str, str]) -> str:
-    """Return what a rule asks for, in words."""
-    told = (f"{_matcher(name)} {asked}" for name, asked in asks.items())
-    return ", ".join(told) or "anything"
-
-
-def _matcher(name: str) -> str:
-    """Return how a matcher reads before what it asks for or has found."""
-    return {"older_than_minutes": "age"}.get(name, "amount" if name.startswith("amount_") else name)
 
 
 def _whose(rule: "Entitled") -> tuple[str, str]:
@@ -220,7 +209,7 @@ def _tried(tried: "Sequence[Tried]", rule: str, says: str) -> tuple[tuple[str, .
             each.says,
             ""
             if each.unfit is None
-            else f"{_matcher(each.unfit.matcher)} is {each.unfit.found}, not {each.unfit.asked}",
+            else f"{conditions.matcher(each.unfit.matcher)} is {each.unfit.found}, not {each.unfit.asked}",
         )
         for each in tried
     ]

@@ -167,6 +167,17 @@ def read(table: Table) -> Condition:
     return condition
 
 
+def sentence(asked: Mapping[str, str]) -> str:
+    """Return what a rule asks for, in words, from what each of its matchers asks for."""
+    told = (f"{matcher(name)} {asks}" for name, asks in asked.items())
+    return ", ".join(told) or "anything"
+
+
+def matcher(name: str) -> str:
+    """Return how a matcher reads before what it asks for or has found."""
+    return {_OLDER: "age"}.get(name, "amount" if name.startswith("amount_") else name)
+
+
 def word(vocabulary: type[_Word], value: str, name: str, table: Table) -> _Word:
     """Return a word of a closed vocabulary."""
     try:
