@@ -16,7 +16,7 @@ from random import Random
 from sqlalchemy import select, update
 
 from recon.doors.store.engines import Database
-from recon.model import tables
+from recon.model import rights, tables
 from recon.model.records.provider import Intent
 from recon.model.records.words import AccountId, IntentStatus, RefundId
 from recon.model.stored import EPOCH
@@ -280,7 +280,7 @@ def lapse(database: Database) -> None:
     """Let the minutes pass that a dead run holds its lease, and a dead sender its notice."""
     notices = tables.notices
     with database.write() as connection:
-        connection.execute(update(tables.leases).values(expires_at=EPOCH))
+        connection.execute(update(rights.leases).values(expires_at=EPOCH))
         held = update(notices).where(notices.c.claimed_until.is_not(None))
         connection.execute(held.values(claimed_until=EPOCH))
 

@@ -10,7 +10,7 @@ from recon import assigning
 from recon.doors.store import cases as book
 from recon.doors.store import leases, outbox, queue
 from recon.doors.store.engines import Database
-from recon.model import tables
+from recon.model import rights, tables
 from recon.model.errors import ConfigurationError, LeaseHeld
 from recon.model.records.cases import Case, Owner
 from recon.model.records.runs import HOUR
@@ -34,7 +34,7 @@ def written(database: Database) -> list[int]:
     with database.read() as connection:
         return [
             len(connection.execute(select(table)).all())
-            for table in (tables.entries, tables.notices, tables.leases)
+            for table in (tables.entries, tables.notices, rights.leases)
         ]
 
 

@@ -12,8 +12,8 @@ from recon.doors.store.engines import Database
 from recon.doors.store.statements import insert
 from recon.model.errors import LeaseHeld, LeaseLost
 from recon.model.records.runs import Lease
+from recon.model.rights import leases
 from recon.model.stored import EPOCH
-from recon.model.tables import leases
 
 # An end that far ahead cannot be true: a clock that was wrong wrote it, and its run died. Others are waited
 # for, because the clocks of two hosts differ; for more than that there is the fence.

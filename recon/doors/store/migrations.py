@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 from recon.doors.store import triggers
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError
-from recon.model.tables import metadata
+from recon.model.rights import leases
 
 HERE = Path(__file__).parent
 UPGRADE_LOCK = 7_214_663_501  # Any number that no other program locks: two upgrades go one after the other.
@@ -101,7 +101,9 @@ def _run(connection: Connection) -> None:
 
     try:
         with EnvironmentContext(Config(), scripts, fn=steps) as environment:
-            environment.configure(connection=connection, target_metadata=metadata, transactional_ddl=False)
+            environment.configure(
+                connection=connection, target_metadata=leases.metadata, transactional_ddl=False
+            )
             environment.run_migrations()
     except CommandError:
         # A revision that a newer version of recon wrote.

@@ -6,7 +6,7 @@ from recon.doors.store.engines import Database
 from recon.model.errors import Report
 from recon.model.records.people import Operator
 from recon.model.records.words import Actor, Role
-from recon.model.tables import operators
+from recon.model.rights import operators
 
 
 def get(database: Database, name: Actor) -> Operator | None:

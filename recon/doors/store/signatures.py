@@ -9,7 +9,7 @@ from sqlalchemy import delete
 
 from recon.doors.store.engines import Database
 from recon.doors.store.statements import insert
-from recon.model.tables import signatures
+from recon.model.rights import signatures
 
 # Twice as long as a request is new, because it may be signed that long before our own time, or after it.
 # Source: https://docs.slack.dev/authentication/verifying-requests-from-slack, five minutes.

@@ -13,8 +13,9 @@ from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS
 from recon.model.records.runs import HOUR
 from recon.model.records.words import CaseState, Severity, Verdict
+from recon.model.rights import leases
 from recon.model.stored import EPOCH
-from recon.model.tables import cases, intents, leases, runs
+from recon.model.tables import cases, intents, runs
 
 # Word for word as the index says it, which serves no other.
 _UNKNOWN: ColumnElement[bool] = literal_column("status = 'pending_unknown'")

@@ -8,7 +8,7 @@ from sqlalchemy.exc import StatementError
 
 from recon.doors.store.engines import Database, reading_only
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
-from recon.model.tables import leases
+from recon.model.rights import leases
 from tests.builders import NOON
 from tests.databases import TEMPLATE
 

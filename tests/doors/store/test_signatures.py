@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from recon.doors.store import signatures
 from recon.doors.store.engines import Database
-from recon.model import tables
+from recon.model import rights
 from tests.builders import NOON
 
 
@@ -29,6 +29,6 @@ def test_what_is_too_old_to_come_again_is_dropped_and_nothing_else(database: Dat
     signatures.take(database, "v0=new", now=later)
 
     with database.read() as connection:
-        kept = set(connection.scalars(select(tables.signatures.c.signature)))
+        kept = set(connection.scalars(select(rights.signatures.c.signature)))
 
     assert kept == {"v0=young", "v0=new"}
