@@ -42,12 +42,18 @@ def height(rows: int) -> int:
 
 
 def show(rows: Sequence[Sequence[object]], columns: Sequence[str], *, alt: str, listed: bool) -> None:
-    """Show rows under the names of their columns. alt: what they are, for who does not see the grid."""
-    if listed:
-        for row in rows:
-            with st.container(border=True, gap="xxsmall"):
-                for name, value in zip(columns, row, strict=True):
+    """Show rows under the names of their columns; in a list the first column heads the others.
+
+    alt: what they are, for who does not see the grid.
+    """
+    if not listed:
+        st.dataframe(frame(rows, columns), hide_index=True, height=height(len(rows)), alt=alt)
+        return
+    for row in rows:
+        named = zip(columns[1:], row[1:], strict=True)
+        with st.container(border=True, gap="xxsmall"):
+            st.text(safe.line(row[0]))
+            with st.container(horizontal=True, gap="xsmall"):
+                for name, value in named:
                     if value not in {None, ""}:
                         st.text(f"{name}: {safe.line(value)}")
-        return
-    st.dataframe(frame(rows, columns), hide_index=True, height=height(len(rows)), alt=alt)

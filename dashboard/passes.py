@@ -123,6 +123,7 @@ def _ledger(found: RunView, zone: tzinfo) -> None:
     else:
         st.text(f"Cases that waited {since}, and what became of them:")
         _sums(passed)
+        st.text(_sum(passed))
     beside = [
         f"{words.ACTIONS[action].partition(':')[0].lower()} {n:,}" for action, n in passed.beside.items()
     ]
@@ -135,6 +136,22 @@ def _ledger(found: RunView, zone: tzinfo) -> None:
         st.caption(
             f"{phrases.several(late, 'case')} it opened moved while it saved: they count for the next run."
         )
+
+
+def _sum(passed: Passed) -> str:
+    """Return the sum over all kinds as one line: 5 waited + 2 opened - 3 cleared - 1 by people = 3 now."""
+    lines = passed.lines
+    before, now = sum(line.before for line in lines), sum(line.now for line in lines)
+    told = {
+        "opened": sum(line.opened for line in lines),
+        "again": sum(line.back for line in lines),
+        "cleared": -sum(line.cleared for line in lines),
+        "by people": sum(line.people for line in lines),
+    }
+    parts = [
+        f"{'-' if number < 0 else '+'} {abs(number):,} {word}" for word, number in told.items() if number
+    ]
+    return " ".join([f"{before:,} waited", *parts, f"= {now:,} now"])
 
 
 def _sums(passed: Passed) -> None:

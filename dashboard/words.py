@@ -137,7 +137,7 @@ NOTICE_ICONS: Final = {
 # What a message is in its channel.
 VERBS: Final = {
     "root": "New message",
-    "reply": "Reply in its thread",
-    "call": "Reply, shown in the channel",
-    "edit": "Message rewritten",
+    "reply": "Reply",
+    "call": "Reply in the channel",
+    "edit": "Rewritten",
 }

@@ -20,9 +20,10 @@ from recon.overview import Overview
 
 ID_LIMIT: Final = 40  # Characters: an id has twelve; whatever is pasted around it is cut.
 BY_HAND: Final = "assigned by "  # How the owner of a case says that a person chose them.
-RULE_COLUMNS: Final = ("Order", "Rule", "Asks for", "Owner", "Told in", "Waiting cases")
+RULE_COLUMNS: Final = ("Rule", "Asks for", "Owner", "Told in", "Waiting cases")
 OWNER_COLUMNS: Final = ("Owner", "Told in", "Mentions", "Zone", "Rests", "Digest", "If nobody answers")
-TRIED_COLUMNS: Final = ("Order", "Rule", "Says", "Fits", "Why not")
+TRIED_COLUMNS: Final = ("Rule", "Says", "Fits", "Why not")
+LEVEL_COLUMNS: Final = ("Severity", "Fits", "Why not")
 
 
 def main() -> None:
@@ -59,7 +60,7 @@ def _rules(survey: Survey, held: Mapping[str, int], *, listed: bool) -> None:
     """Show every rule in its order, with the waiting cases that it gave to their owner."""
     st.header("Rules in force", anchor=False)
     st.caption("In their order: of all that fit a case, the last wins. The first fits everything.")
-    rows = [(str(at), *_rule(rule, held)) for at, rule in enumerate(survey.rules, start=1)]
+    rows = [_rule(at, rule, held) for at, rule in enumerate(survey.rules, start=1)]
     alt = f"{len(rows)} rules in their order, with what each asks for, its owner and its waiting cases."
     grids.show(rows, RULE_COLUMNS, alt=alt, listed=listed)
     for sentence in _elsewhere(survey, held):
@@ -67,16 +68,16 @@ def _rules(survey: Survey, held: Mapping[str, int], *, listed: bool) -> None:
     st.subheader("Severities", anchor=False)
     st.caption("In the same way: of all that fit a case, the last wins.")
     levels = [
-        (str(at), each.says.capitalize(), conditions.sentence(each.asks))
+        (f"{at}. {each.says.capitalize()}", conditions.sentence(each.asks))
         for at, each in enumerate(survey.severities, start=1)
     ]
-    grids.show(levels, ("Order", "Severity", "Asks for"), alt="Severities in order.", listed=listed)
+    grids.show(levels, ("Severity", "Asks for"), alt="Severities in order.", listed=listed)
 
 
-def _rule(rule: Entitled, held: Mapping[str, int]) -> tuple[object, ...]:
+def _rule(at: int, rule: Entitled, held: Mapping[str, int]) -> tuple[object, ...]:
     says = rule.says if rule.why is None else f"{rule.says}: {rule.why}"
     target = _told_in(rule.target) if rule.target else ""
-    return (rule.name, conditions.sentence(rule.asks), says, target, f"{held.get(rule.name, 0):,}")
+    return (f"{at}. {rule.name}", conditions.sentence(rule.asks), says, target, f"{held.get(rule.name, 0):,}")
 
 
 def _elsewhere(survey: Survey, held: Mapping[str, int]) -> list[str]:
@@ -161,31 +162,35 @@ def _explained(found: Explanation, zone: tzinfo, *, listed: bool) -> None:
         icon=":material/description:",
         query_params={"case": case.id},
     )
-    for sentence in (*_whose(found), *_next(found, zone)):
-        st.text(safe.text(sentence))
-    rules = [(str(at), *_tried(each)) for at, each in enumerate(found.rules, start=1)]
+    with st.container(gap="xxsmall"):
+        for sentence in (*_whose(found), *_next(found, zone)):
+            st.text(safe.text(sentence))
+    rules = [(f"{at}. {each.name}", each.says, *_fits(each)) for at, each in enumerate(found.rules, start=1)]
     alt = f"{len(rules)} rules tried on the case: which fits, which wins, and why the others do not."
     grids.show(rules, TRIED_COLUMNS, alt=alt, listed=listed)
-    levels = [(str(at), *_tried(each)) for at, each in enumerate(found.severities, start=1)]
-    grids.show(levels, TRIED_COLUMNS, alt="Severities tried on the case.", listed=listed)
+    levels = [
+        (f"{at}. {each.says.capitalize()}", *_fits(each)) for at, each in enumerate(found.severities, start=1)
+    ]
+    grids.show(levels, LEVEL_COLUMNS, alt="Severities tried on the case.", listed=listed)
     st.caption(f"Ages are counted to {times.moment(found.judged_at, zone)}, when the latest run judged.")
 
 
-def _tried(tried: Tried) -> tuple[object, ...]:
+def _fits(tried: Tried) -> tuple[str, str]:
+    """Return whether a rule fits the case, and why it does not decide."""
     fits = "wins" if tried.wins else "yes" if tried.unfit is None else "no"
     if tried.unfit is not None:
         unfit = tried.unfit
         why = f"{conditions.matcher(unfit.matcher)} is {unfit.found}, not {unfit.asked}"
     else:
         why = "" if tried.wins else "a later rule fits as well"
-    return (tried.name, tried.says, fits, why)
+    return (fits, why)
 
 
 def _whose(found: Explanation) -> list[str]:
     """Return whose the case is, by what, and whether the rules say otherwise."""
     case = found.case
     wins = next(each for each in found.rules if each.wins)
-    told = [f"Its owner is {tables.owner(case)}, and {words.SEVERITIES[case.severity].lower()} its severity."]
+    told = [f"Its owner is {tables.owner(case)}, its severity {words.SEVERITIES[case.severity].lower()}."]
     told.append(
         f"By the rules it belongs to {found.owner.name}, because {wins.name!r} is the last that fits."
     )

@@ -68,8 +68,7 @@ def test_rules_are_shown_in_order_with_what_they_ask_and_hold(
     rows = page.dataframe[0].value
 
     assert not page.exception
-    assert list(rows["Order"]) == ["1", "2", "3"]
-    assert list(rows["Rule"])[:2] == ["everything", "large"]
+    assert list(rows["Rule"])[:2] == ["1. everything", "2. large"]
     assert list(rows["Asks for"]) == ["anything", "amount 50.00 USD or more", "kind missing"]
     assert list(rows["Owner"]) == ["refund operators", "finance", "nobody, on purpose: Finance says so."]
     assert list(rows["Waiting cases"]) == ["1", "1", "0"]
@@ -84,7 +83,7 @@ def test_rules_are_those_of_the_file_as_it_is_now(
 
     page.run()
 
-    assert list(page.dataframe[0].value["Rule"])[:2] == ["all others", "large"]
+    assert list(page.dataframe[0].value["Rule"])[:2] == ["1. all others", "2. large"]
     assert "1 waiting case by the rule 'everything', which is gone" in words(page)
 
 
@@ -165,5 +164,5 @@ def test_rules_are_also_a_plain_list_of_text(database: Database, visit: Visit, w
     page = visit("owners", view="list")
 
     assert not page.dataframe
-    assert "Rule: ![](http://127.0.0.1:9/x.png)" in words(page)
+    assert "3. ![](http://127.0.0.1:9/x.png)" in words(page)
     assert all("![" not in each.value for each in (*page.markdown, *page.caption))

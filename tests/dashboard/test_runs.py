@@ -62,6 +62,7 @@ def test_a_run_shows_sums_that_add_up_from_the_run_before(database: Database, vi
     sums = page.table[0].value
 
     assert not page.exception
+    assert "3 waited + 4 opened - 2 cleared = 5 now" in words(page)
     assert sums.to_dict("list") == {
         "Waiting cases": ["Refunded twice", "All"],
         "Before": ["3", "3"],
