@@ -16,7 +16,7 @@ from recon.model.records.words import CaseId, Resolution
 from recon.model.settings import Secret, SlackSettings
 from tests.builders import NOON, a_case
 from tests.clicks import ANA, CHANNEL, HOME, PLACE, ROOT, press_payload, resolution, submission_payload
-from tests.wires import Act, Wire, answers, closes, cuts, hangs, resets, wire
+from tests.wires import Act, Wire, answers, closes, cuts, drips, hangs, resets, wire
 
 CASE = CaseId("C-AAAAAAAAAA")
 ACKNOWLEDGE = Button(Verb.ACKNOWLEDGE, CASE, 7)
@@ -211,7 +211,9 @@ def test_where_slack_does_not_take_the_answer_its_own_address_for_the_click_does
 @pytest.mark.parametrize(
     "act,said",
     [
-        (answers("404 Not Found", "used up"), "ConnectionError"),
+        (answers("404 Not Found", "used up"), "HTTPError"),
+        (answers("302 Found", "", "Location: http://127.0.0.1:9/"), "HTTPError"),
+        (drips("ok" * 50, pause_seconds=0.2), "TimeoutError"),
         (closes, "RemoteDisconnected"),
         (resets, "ConnectionResetError"),
     ],

@@ -3,7 +3,6 @@
 Never decides who may do what, and never edits a message: its root is the outbox's.
 """
 
-import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +11,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from slack_sdk.errors import SlackApiError
-from slack_sdk.webhook import WebhookClient
 
 from recon.doors.slack import wire
 from recon.model import dialogs
@@ -23,7 +21,6 @@ from recon.model.settings import SlackSettings
 
 _ANSWER_LIMIT = 3_500  # Characters of a private answer; Slack takes 4,000 well.
 _HOOKS = ("https://hooks.slack.com/", "https://hooks.slack-gov.com/")  # Where Slack itself hears answers.
-_OK = 200
 _ID = re.compile(r"[A-Z0-9]{2,40}")  # As Slack makes them, of people and channels; ten or so in truth.
 
 
@@ -62,7 +59,6 @@ class Mouth:
         """
         self._client = wire.client(settings)
         self._base = settings.base_url
-        self._timeout_seconds = settings.timeout_seconds
         self._home: frozenset[str] | None = None
 
     def say(self, place: Place, text: str) -> str | None:
@@ -100,12 +96,7 @@ class Mouth:
         return self._home
 
     def _respond(self, url: str, text: str) -> None:
-        quiet = logging.getLogger("recon.slack_sdk")
-        hook = WebhookClient(url, timeout=self._timeout_seconds, retry_handlers=[], logger=quiet)
-        hook.proxy = None
-        answer = hook.send(text=text, response_type="ephemeral", replace_original=False)
-        if answer.status_code != _OK:
-            raise ConnectionError(answer.status_code)
+        self._client.post(url, {"text": text, "response_type": "ephemeral", "replace_original": False})
 
 
 def is_slacks(url: str, base_url: str | None) -> bool:

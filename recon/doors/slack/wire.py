@@ -3,9 +3,11 @@
 Never sends anything by itself.
 """
 
+import json
 import logging
 import re
 import time
+from collections.abc import Mapping
 from http.client import HTTPMessage, HTTPResponse, IncompleteRead
 from typing import IO, Any
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
@@ -29,7 +31,7 @@ class _Stays(HTTPRedirectHandler):
         """Make a redirect an answer that is not Slack's."""
 
 
-class _Client(WebClient):
+class Client(WebClient):
     """Slack's client with a way to it of its own; the other one's is chosen once for a whole process."""
 
     opener: OpenerDirector
@@ -38,6 +40,16 @@ class _Client(WebClient):
         with self.opener.open(req, timeout=self.timeout) as answer:
             body = self._body(answer).decode(answer.headers.get_content_charset() or "utf-8")
             return {"status": answer.code, "headers": answer.headers, "body": body}
+
+    def post(self, url: str, content: Mapping[str, object]) -> None:
+        """Send something to an address that Slack has given, without the token.
+
+        Raises:
+            OSError: it was not taken, or nobody knows.
+        """
+        request = Request(url, json.dumps(content).encode(), {"Content-Type": "application/json"})  # noqa: S310 - the caller knows whose it is
+        with self.opener.open(request, timeout=self.timeout) as answer:
+            self._body(answer)
 
     def _body(self, answer: HTTPResponse) -> bytes:
         """Read a whole body; one that comes a byte at a time would keep a sender for hours."""
@@ -51,7 +63,7 @@ class _Client(WebClient):
         return bytes(body)
 
 
-def client(settings: SlackSettings) -> WebClient:
+def client(settings: SlackSettings) -> Client:
     """Return a client; it opens nothing yet.
 
     Raises:
@@ -62,7 +74,7 @@ def client(settings: SlackSettings) -> WebClient:
     # The client's debug lines print whole bodies, and its error lines go to whoever listens.
     quiet = logging.getLogger("recon.slack_sdk")
     quiet.setLevel(logging.CRITICAL)
-    made = _Client(
+    made = Client(
         settings.bot_token.reveal(),
         base_url=settings.base_url or WebClient.BASE_URL,
         timeout=settings.timeout_seconds,
