@@ -45,6 +45,11 @@ class Incidents:
 
     def latest(self, kind: Kind) -> Window | None:
         """Return the window of the latest day's densest burst; None where no case is of this kind."""
+        found = self.burst(kind)
+        return rules.around(found[0], found[-1]) if found else None
+
+    def burst(self, kind: Kind) -> tuple[datetime, ...]:
+        """Return when each case of that burst began, in order; none where no case is of this kind."""
         return rules.densest(affected.beginnings(self._database, kind, LOOKED_AT))
 
     def incident(self, kind: Kind, window: Window) -> Incident:

@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import compare, decision, links, panels, safe, session, times, words
+from dashboard import compare, decision, leads, links, panels, safe, session, times, words
 from recon.desk import CaseView
 from recon.model.records.cases import JOB, Entry
 
@@ -59,6 +59,7 @@ def _headline(view: CaseView) -> None:
     st.title(f"{words.KINDS[mismatch.kind]} · {panels.risk(view.case)}", anchor=False)
     panels.badges(view.case)
     st.text(safe.text(mismatch.why))
+    leads.beside(view.case)
 
 
 def _ownership(view: CaseView, zone: tzinfo) -> None:

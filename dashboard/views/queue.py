@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import filters, links, panels, safe, session, several, tables, times
+from dashboard import filters, leads, links, panels, safe, session, several, tables, times
 from recon.desk import Desk
 from recon.model.errors import ReconError
 from recon.model.records.cases import Case
@@ -50,6 +50,7 @@ def main() -> None:
     held = st.session_state.get("snapshot")
     summary = held.summary if held else desk.summary()
     _money(summary, desk)
+    leads.burst(zone)
     asked = filters.show(summary, operator=session.operator(), zone=zone)
     if held is None or held.filters != asked:
         held = _look(desk, asked, (None,), summary)

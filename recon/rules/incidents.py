@@ -36,18 +36,15 @@ def bursts(times: Iterable[datetime]) -> tuple[tuple[datetime, ...], ...]:
     return tuple(map(tuple, found))
 
 
-def densest(times: Iterable[datetime]) -> Window | None:
-    """Return whole minutes around the densest burst of the latest day; None where there are no times.
+def densest(times: Iterable[datetime]) -> tuple[datetime, ...]:
+    """Return the times of the densest burst of the latest day, in order; none where there are none.
 
     The latest day is the one that ends with the last of them. Densest is the burst with the most times, of
     several the shortest, then the latest.
     """
     every = sorted(times)
-    if not every:
-        return None
     recent = bursts(at for at in every if every[-1] - at < DAY)
-    burst = max(recent, key=lambda each: (len(each), each[0] - each[-1], each[-1]))
-    return around(burst[0], burst[-1])
+    return max(recent, key=lambda each: (len(each), each[0] - each[-1], each[-1]), default=())
 
 
 def around(first: datetime, last: datetime) -> Window:

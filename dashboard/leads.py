@@ -1,0 +1,37 @@
+"""The ways to an incident: from the queue's top, and from a case to what else began beside it."""
+
+from datetime import tzinfo
+from typing import Final
+
+import streamlit as st
+
+from dashboard import incidents, session, times, words
+from recon.model.errors import ReconError
+from recon.model.records.cases import Case
+from recon.model.records.words import Kind
+
+SEVERAL: Final = 3  # Fewer in one burst are cases, and no incident yet.
+
+
+def burst(zone: tzinfo) -> None:
+    """Link to the densest burst of the latest day on which customers were refunded twice, if it is one."""
+    try:
+        found = session.incidents().burst(Kind.DUPLICATE)
+    except ReconError:  # The database is away: the line above the page says so.
+        return
+    if len(found) < SEVERAL:
+        return
+    label = (
+        f"{words.KINDS[Kind.DUPLICATE]}: {len(found):,} cases in one burst, {times.moment(found[0], zone)}"
+    )
+    st.page_link("views/incident.py", label=label, icon=":material/crisis_alert:")
+
+
+def beside(case: Case) -> None:
+    """Link to what else of the case's kind began within the hour."""
+    st.page_link(
+        "views/incident.py",
+        label="Others like it within the hour",
+        icon=":material/crisis_alert:",
+        query_params=incidents.beside(case),
+    )
