@@ -8,11 +8,10 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import compare, decision, leads, links, panels, safe, session, times, words
+from dashboard import compare, decision, leads, links, panels, relatives, safe, session, story, times, words
 from recon.desk import CaseView
-from recon.model.records.cases import JOB, Entry
+from recon.model.records.cases import JOB
 
-STORY_LIMIT: Final = 50  # Entries shown at once; the older ones are behind a button.
 ID_LIMIT: Final = 40  # Characters: an id has twelve; whatever is pasted around it is cut.
 
 
@@ -32,13 +31,16 @@ def main() -> None:
     with sides, st.container(border=True):
         st.header("Both sides", anchor=False)
         compare.show(view, zone)
+        relatives.at_provider(view)
     with decide, st.container(border=True):
         decision.show(desk, view, zone)
     with st.container(border=True):
         st.header("Evidence", anchor=False)
         panels.facts(panels.particulars(view.case.mismatch, zone), columns=5, width=140)
     with st.container(border=True):
-        _story(view, zone)
+        story.show(view, zone)
+    with st.container(border=True):
+        relatives.show(view, zone)
 
 
 def _find(named: str) -> None:
@@ -95,31 +97,6 @@ def _moved_meanwhile(view: CaseView, zone: tzinfo) -> None:
     deed = words.ACTIONS[latest.action].split(":")[0].lower()
     sentence = f"{who}: {deed}, {times.moment(latest.at, zone)}. What you see now is the case after that."
     panels.note("Moved since you last looked", sentence, tone="orange", icon=":material/sync:")
-
-
-def _story(view: CaseView, zone: tzinfo) -> None:
-    st.header("Story", anchor=False)
-    entries = list(reversed(view.entries))
-    every = len(entries) <= STORY_LIMIT or st.toggle(f"All {len(entries)} entries", key="every-entry")
-    for entry in entries if every else entries[:STORY_LIMIT]:
-        _entry(entry, zone)
-
-
-def _entry(entry: Entry, zone: tzinfo) -> None:
-    with st.container(gap="xxsmall"):
-        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-            if entry.actor == JOB:
-                st.badge(words.ACTIONS[entry.action], icon=":material/smart_toy:", color="gray")
-                st.text("recon, in a run")
-            else:
-                st.badge(words.ACTIONS[entry.action], icon=":material/person:", color="blue")
-                st.text(safe.line(entry.actor))
-            st.caption(times.moment(entry.at, zone))
-        if entry.from_state is not None and entry.from_state is not entry.to_state:
-            st.caption(f"{words.STATES[entry.from_state]} → {words.STATES[entry.to_state]}")
-        if entry.resolution is not None:
-            st.caption(words.RESOLUTIONS[entry.resolution])
-        st.text(safe.text(entry.reason))
 
 
 main()
