@@ -115,9 +115,10 @@ class Serving:
         try:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
             self._listener = socket.create_server((host, port), family=family)
-        except OSError as error:  # Taken, or not ours.
+        except (OSError, ValueError) as error:  # Taken, or not ours; or no name of a host at all.
+            why = error.strerror if isinstance(error, OSError) else "that is no host"
             raise ConfigurationError(
-                f"Expected to listen on {host}:{port}, found that it cannot be done: {error.strerror}."
+                f"Expected to listen on {host}:{port}, found that it cannot be done: {why}."
             ) from None
         self._counter = counter
         self._told = False

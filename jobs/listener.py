@@ -153,7 +153,12 @@ def _listen(ear: Ear, presence: Presence, ended: Event) -> None:
 
 def _address(text: str) -> Address:
     host, _, port = text.rpartition(":")
-    if port.isdecimal() and port.isascii() and int(port[:6]) <= _PORT_LIMIT:
+    if (
+        port.isdecimal()
+        and port.isascii()
+        and len(port) <= len(str(_PORT_LIMIT))
+        and int(port) <= _PORT_LIMIT
+    ):
         return Address(host.strip("[]") or _LOOPBACK, int(port))
     raise ArgumentTypeError(f"expected HOST:PORT, such as {_LOOPBACK}:8080, found {text[:80]!r}")
 

@@ -284,6 +284,14 @@ def test_an_address_that_is_taken_is_said(house: House) -> None:
         Serving(counter, "127.0.0.1", house.serving.port)
 
 
+@pytest.mark.parametrize("host", ["a..b", "a\0b"])
+def test_what_is_no_host_is_said(host: str, house: House) -> None:
+    counter = Counter(Secret(SECRET), house.reception, house.fresh, lambda: NOON)
+
+    with pytest.raises(ConfigurationError, match="that is no host"):
+        Serving(counter, host, 0)
+
+
 def test_it_says_whether_it_serves(house: House) -> None:
     turns = [house.serving.turn(), house.serving.turn()]
     house.serving.close()

@@ -379,7 +379,10 @@ def test_where_to_listen_is_loopback_unless_somebody_says_else(
     assert listener.arguments(words) == expected
 
 
-@pytest.mark.parametrize("words", [["--http", "here"], ["--http", "127.0.0.1:99999"], ["--port", "1"], ["x"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--http", "here"], ["--http", "127.0.0.1:99999"], ["--http", "00000808080"], ["--port", "1"], ["x"]],
+)
 def test_what_is_no_address_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         listener.arguments(words)
