@@ -115,7 +115,7 @@ class Serving:
         try:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
             self._listener = socket.create_server((host, port), family=family)
-        except (OSError, ValueError) as error:  # Taken, or not ours; or no name of a host at all.
+        except (OSError, TypeError) as error:  # Taken, or not ours; or no name that a host can have.
             why = error.strerror if isinstance(error, OSError) else "that is no host"
             raise ConfigurationError(
                 f"Expected to listen on {host}:{port}, found that it cannot be done: {why}."
