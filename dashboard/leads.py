@@ -21,9 +21,8 @@ def burst(zone: tzinfo) -> None:
         return
     if len(found) < SEVERAL:
         return
-    label = (
-        f"{words.KINDS[Kind.DUPLICATE]}: {len(found):,} cases in one burst, {times.moment(found[0], zone)}"
-    )
+    kind, begun = words.KINDS[Kind.DUPLICATE].lower(), times.moment(found[0], zone)
+    label = f"Incident: {kind}, {len(found):,} cases in one burst, {begun}"
     st.page_link("views/incident.py", label=label, icon=":material/crisis_alert:")
 
 

@@ -17,6 +17,7 @@ from recon.model.records.words import Kind
 from recon.rules import incidents as rules
 
 CARDS: Final = 6
+LATEST: Final = "latest-window"  # In this tab's session: the window that nobody asked for.
 ROWS_SHOWN: Final = 14
 ROW_PIXELS: Final = 33
 CHART_PIXELS: Final = 230
@@ -28,6 +29,9 @@ def main() -> None:
     desk, zone = session.incidents(), session.zone()
     kind, asked = incidents.kind(), incidents.window()
     window = asked or desk.latest(kind)
+    if asked is None and window is not None:
+        st.session_state[LATEST] = window
+        _remember(kind, window)
     if window is None:
         st.title("Incident", anchor=False)
         _choose(kind, Window(session.desk().now() - incidents.DAY, session.desk().now()), zone)
@@ -36,7 +40,7 @@ def main() -> None:
         )
         return
     found = desk.incident(kind, window)
-    _headline(found, zone, chosen=asked is not None)
+    _headline(found, zone, latest=st.session_state.get(LATEST) == window)
     if not found.totals.cases:
         st.info("Nothing of this kind began in this window.", icon=":material/check_circle:")
         _choose(kind, window, zone)
@@ -51,7 +55,13 @@ def main() -> None:
         st.caption("Counts and money only: no customer, no order. The button at its corner copies it.")
 
 
-def _headline(found: Incident, zone: tzinfo, *, chosen: bool) -> None:
+def _remember(kind: Kind, window: Window) -> None:
+    """Write what is shown into the address, so that it shows the same tomorrow, and to others."""
+    for name, value in incidents.address(kind, window).items():
+        links.choose(name, (value,))
+
+
+def _headline(found: Incident, zone: tzinfo, *, latest: bool) -> None:
     totals = found.totals
     people = phrases.several(totals.customers, "customer")
     if totals.cases and not totals.customers:
@@ -60,7 +70,7 @@ def _headline(found: Incident, zone: tzinfo, *, chosen: bool) -> None:
     if totals.first_at is None or totals.last_at is None:
         return
     first, last = times.exact(totals.first_at, zone), times.exact(totals.last_at, zone)
-    how = "" if chosen else " The densest burst of the latest day; choose another window below."
+    how = " The densest burst of the latest day; choose another window below." if latest else ""
     st.text(f"From {first} to {last}, {rules.covered(found)}.{how}")
 
 
@@ -91,10 +101,10 @@ def _choose(kind: Kind, window: Window, zone: tzinfo) -> None:
     if chosen is None:
         st.warning("Choose a window whose end is after its beginning.", icon=":material/edit:")
         return
-    # Another kind has its own latest burst; a window that was asked for stands for any kind.
-    own = chosen == window and incidents.window() is None
-    for name, value in ({"kind": picked.value} if own else incidents.address(picked, chosen)).items():
-        links.choose(name, (value,))
+    _remember(picked, chosen)
+    if chosen == window == st.session_state.get(LATEST):
+        # Another kind has a latest burst of its own; a window that was asked for stands for any kind.
+        links.choose("from", ())
     st.rerun()
 
 

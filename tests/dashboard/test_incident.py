@@ -78,7 +78,6 @@ def test_a_choice_is_written_into_the_address_and_shown(database: Database, visi
 
     assert page.title[0].value == "Incident · Refund missing · 1 customer"
     assert page.query_params["kind"] == "missing"
-    assert "from" not in page.query_params
 
     last = moment(page, 1)
     page.datetime_input[1].set_value(last - timedelta(days=1))
@@ -87,6 +86,30 @@ def test_a_choice_is_written_into_the_address_and_shown(database: Database, visi
 
     assert "Nothing of this kind began in this window." in words(page)
     assert moments.read(page.query_params["to"]) == (last - timedelta(days=1)).replace(tzinfo=UTC)
+
+
+def test_the_latest_stands_in_the_address_so_that_it_is_the_same_tomorrow(
+    database: Database, visit: Visit
+) -> None:
+    seeds.trouble(database, now=now() - timedelta(days=1))
+    page = visit("incident")
+    address = {name: str(page.query_params[name]) for name in ("kind", "from", "to")}
+    later = replace(seeds.duplicate(1, at=now()), customer_id="cus_later")
+    seeds.run(database, [later], now=now(), number=2)
+
+    assert visit("incident", **address).title[0].value == "Incident · Refunded twice · 9 customers"
+    assert visit("incident").title[0].value == "Incident · Refunded twice · 1 customer"
+
+
+def test_a_window_that_was_asked_for_stands_for_another_kind_too(database: Database, visit: Visit) -> None:
+    seeds.trouble(database, now=now())
+    before = Window(now() - timedelta(days=9), now() - timedelta(days=8))
+    page = visit("incident", **incidents.address(Kind.DUPLICATE, before))
+
+    page.selectbox[0].select(Kind.MISSING)
+    page.button[0].click().run()
+
+    assert page.title[0].value == "Incident · Refund missing · 0 customers"
 
 
 def test_a_window_whose_end_comes_first_is_asked_for_again(database: Database, visit: Visit) -> None:
