@@ -1,6 +1,7 @@
 """Who may use the desk, as the database has it. Never signs anybody in."""
 
 from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from recon.doors.store.engines import Database
 from recon.model.errors import Report
@@ -35,17 +36,23 @@ def put(database: Database, operator: Operator) -> None:
     Raises:
         Report: somebody else has that id in Slack. Nothing was written.
     """
-    with database.write() as connection:
-        _check_free(connection, operator)
-        connection.execute(delete(operators).where(operators.c.name == operator.name))
-        connection.execute(
-            insert(operators).values(
-                name=operator.name,
-                role=operator.role,
-                active=operator.active,
-                slack_id=operator.slack_id,
+    try:
+        with database.write() as connection:
+            _check_free(connection, operator)
+            connection.execute(delete(operators).where(operators.c.name == operator.name))
+            connection.execute(
+                insert(operators).values(
+                    name=operator.name,
+                    role=operator.role,
+                    active=operator.active,
+                    slack_id=operator.slack_id,
+                )
             )
-        )
+    except IntegrityError:  # On PostgreSQL: another hand wrote the name or the id at this moment.
+        raise Report(
+            f"Expected nobody else to write {operator.name!r} or {operator.slack_id} down just now, "
+            "found somebody who did: see recon operators list, then try again."
+        ) from None
 
 
 def _check_free(connection: Connection, operator: Operator) -> None:
