@@ -242,7 +242,9 @@ class _Sender:
             return self._alone(notice)
         outcome = self._post(notice, thread.channel, thread_ts=thread.root_ts)
         notice = replace(notice, channel=None)  # As it was aimed.
-        return self._alone(notice) if isinstance(outcome, NotSent) and outcome.gone else (notice, outcome)
+        # The root was deleted, or its channel archived or left: whoever must hear is told elsewhere.
+        lost = isinstance(outcome, NotSent) and (outcome.gone or outcome.astray)
+        return self._alone(notice) if lost else (notice, outcome)
 
     def _edit(self, notice: Notice, thread: Thread) -> tuple[Notice, Outcome]:
         successor = outbox.next_root(self.database, notice)

@@ -111,6 +111,7 @@ class Wall(Slack):
         self.posts: dict[tuple[str, str], Post] = {}
         self.said: list[Post] = []  # Deleted ones too.
         self.weather: list[str] = []
+        self.archived: set[str] = set()
         self.numbers = count(1)
 
     def post(
@@ -126,6 +127,8 @@ class Wall(Slack):
         kept = self._kept()
         if kept is not None:
             return kept
+        if place in self.archived:
+            return NotSent("is_archived", permanent=True, astray=True)
         if thread_ts is not None and (place, thread_ts) not in self.posts:
             return NotSent("thread_not_found", gone=True)
         number = next(self.numbers)
@@ -140,6 +143,8 @@ class Wall(Slack):
         kept = self._kept()
         if kept is not None:
             return replace(kept, repeatable=True) if isinstance(kept, Unknown) else kept
+        if _place(channel) in self.archived:
+            return NotSent("is_archived", permanent=True, astray=True)
         known = self.posts.get((_place(channel), ts))
         if known is None:
             return NotSent("message_not_found", gone=True)

@@ -162,3 +162,17 @@ def test_of_two_cases_that_clear_the_one_that_somebody_moves_meanwhile_is_not_sa
 
     told = [each.message.text.partition(": ")[2].partition(".")[0] for each in room.slack.said]
     assert [each for each in told if "cleared" in each] == ["1 cleared", "1 cleared"]
+
+
+def test_what_opens_in_a_thread_whose_channel_was_archived_is_told_to_the_operators(room: Newsroom) -> None:
+    room.do_break(PLATFORM, 1, Kind.DUPLICATE, 4900)
+    room.do_run()
+    room.do_deliver()
+    room.slack.archived.add("CPAYMENTS")
+    room.do_break(PLATFORM, 2, Kind.DUPLICATE, 4900)
+    room.do_run()
+    room.do_deliver()
+    (told,) = room.slack.roots("COPERATORS")
+
+    assert told.message.text.startswith("Meant for #payments, where Slack takes no message from us. MEDIUM")
+    assert "1 opened" in told.message.text
