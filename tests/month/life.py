@@ -12,7 +12,7 @@ from random import Random
 
 from sqlalchemy import select
 
-from recon import delivery, hourly, watch
+from recon import delivery, hourly, reminding, watch
 from recon.doors.slack.posts import Slack as Slacks
 from recon.doors.store import cases as book
 from recon.doors.store.engines import Database
@@ -45,6 +45,14 @@ OWNERS: dict[str, object] = {
         {"name": "old", "older_than_minutes": 60 * 72, "owner": "The boss", "target": "#old"},
     ],
     "severities": [{"level": "medium"}, {"level": "high", "kind": ["duplicate", "missing"]}],
+    "owners": {
+        "Doubles": {
+            "target": "#doubles",
+            "zone": "Europe/Berlin",
+            "digest_at": "08:30",
+            "escalation": [{"after_minutes": 240, "owner": "The boss"}],
+        }
+    },
 }
 
 
@@ -226,7 +234,9 @@ class Life:
         return entering
 
     def _tick(self) -> None:
-        """Do what the minute's job does: watch, and deliver."""
+        """Do what the minute's job does: remind, watch, and deliver."""
+        reminded = reminding.remind(self.database, self.settings, clock=self.company.local)
+        self.judge.counts["reminders"] += reminded.total
         found = watch.check(self.database, self.settings, clock=self.company.local)
         if found.stale:
             self.stale_days.add((self.complete_runs, f"{self.company.local():%Y-%m-%d}"))

@@ -3,6 +3,7 @@
 Everything goes through recon.desk. What was settled rightly was put right in the world first.
 """
 
+from datetime import timedelta
 from functools import partial
 from itertools import count
 
@@ -46,10 +47,18 @@ class Operators:
             return
         case = chance.choice(waiting)
         dice = chance.random()
-        if dice < 0.25:
+        if dice < 0.15:
             self._press(self._desk.acknowledge, case)
-        elif dice < 0.4:
+        elif dice < 0.2:
             self._press(self._desk.comment, case)
+        elif dice < 0.3:
+            self._press(partial(self._desk.assign, owner=chance.choice(self._desk.owners())), case)
+        elif dice < 0.4:
+            until = self._company.local() + timedelta(hours=chance.choice((2, 30)))
+            self._press(partial(self._desk.snooze, until=until), case)
+        elif dice < 0.45:
+            until = self._company.local() + timedelta(hours=chance.choice((5, 40)))
+            self._press(partial(self._desk.accept, until=until), case)
         elif dice < 0.6:  # Rightly or wrongly: nothing is done about it.
             self._resolve(case, chance.choice(list(Resolution)))
         else:
