@@ -176,3 +176,17 @@ def test_what_opens_in_a_thread_whose_channel_was_archived_is_told_to_the_operat
 
     assert told.message.text.startswith("Meant for #payments, where Slack takes no message from us. MEDIUM")
     assert "1 opened" in told.message.text
+
+
+def test_a_thread_that_a_person_and_a_run_begin_at_once_has_one_root(room: Newsroom) -> None:
+    room.do_break(PLATFORM, 1, Kind.DUPLICATE, 4900)
+    room.do_run()
+    room.do_move(0, Action.RESOLVED)
+    room.do_deliver()
+    room.do_break(PLATFORM, 2, Kind.DUPLICATE, 4900)
+    room.do_meanwhile(0, Action.REOPENED)
+    room.do_run()
+    room.settle()
+
+    assert len(room.slack.roots("CPAYMENTS")) == 2
+    assert stale_roots(room) + unheard(room) == []

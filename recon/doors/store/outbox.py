@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, or_, select, update
 
+from recon.doors.store import roots_ahead
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import notice_record, notice_row
 from recon.doors.store.statements import chunks, insert
@@ -304,14 +305,20 @@ def named(database: Database, dedupe_key: str) -> Notice | None:
 
 
 def add(connection: Connection, new: Sequence[Notice]) -> None:
-    """Put notices into the outbox, within the transaction of what they tell; news told before is left out."""
+    """Put notices into the outbox, within the transaction of what they tell; news told before is left out.
+
+    Where somebody has begun a thread meanwhile, its root will show these as well: a second one is an edit.
+    """
     named = {notice.thread_key: notice.target for notice in new}
     if named:
         connection.execute(
             insert(connection, threads_table).on_conflict_do_nothing(),
             [{"key": key, "target": target} for key, target in sorted(named.items())],
         )
-    for notice in new:
+    wanted = {each.thread_key for each in new if each.verb == "root"}
+    begun = roots_ahead.begun(connection, wanted, ON_THE_WAY)
+    for each in new:
+        notice = replace(each, verb="edit") if each.verb == "root" and each.thread_key in begun else each
         adding = insert(connection, notices).values(notice_row(notice)).on_conflict_do_nothing()
         number = connection.scalar(adding.returning(notices.c.id))
         if number is not None and notice.case_ids:
