@@ -22,9 +22,9 @@ def at_provider(view: CaseView) -> None:
         mode = "" if view.around.livemode else " (test mode)"
         st.caption(f"At the provider{mode}")
         if payment:
-            _outside("Payment", view.pages.payment(payment))
+            _outside("Open payment", view.pages.payment(payment))
         for number, refund in enumerate(view.refunds[:REFUND_LIMIT], start=1):
-            _outside(f"Refund {number}", view.pages.refund(refund.id))
+            _outside(f"Open refund {number}", view.pages.refund(refund.id))
 
 
 def show(view: CaseView, zone: tzinfo) -> None:

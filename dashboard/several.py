@@ -112,9 +112,7 @@ def _results(results: Sequence[bulk.Result]) -> None:
     if failed:
         st.warning(f"{moved:,} done, {len(failed):,} not.", icon=":material/rule:")
     else:
-        st.success(
-            f"{phrases.several(moved, 'case')} done, each saved with your reason.", icon=":material/check:"
-        )
+        st.success(f"{phrases.several(moved, 'case')} done, saved with your reason.", icon=":material/check:")
     rows = [
         (
             safe.cell(result.case.id),

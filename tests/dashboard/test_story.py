@@ -152,8 +152,8 @@ def test_the_providers_pages_are_linked_in_their_mode(
 
     base = f"https://dashboard.stripe.com/{middle}"
     assert links == [
-        ("Payment", f"{base}payments/pi_8812"),
-        ("Refund 1", f"{base}refunds/re_8812"),
-        ("Refund 2", f"{base}refunds/re_8812_2"),
+        ("Open payment", f"{base}payments/pi_8812"),
+        ("Open refund 1", f"{base}refunds/re_8812"),
+        ("Open refund 2", f"{base}refunds/re_8812_2"),
     ]
     assert ("(test mode)" in words(page)) is not livemode
