@@ -187,7 +187,7 @@ def _affected(found: Incident, zone: tzinfo) -> None:
         else:
             _grid(found, zone)
         st.download_button(
-            "Download as CSV",
+            "Export as CSV",
             incidents.export(found.cases),
             file_name=f"incident-{found.kind}-{found.window.from_at:%Y%m%d-%H%M}.csv",
             mime="text/csv",
@@ -211,7 +211,7 @@ def _grid(found: Incident, zone: tzinfo) -> None:
             "At risk": config.TextColumn(alignment="right"),
             "Began": config.TextColumn(f"Began ({named})"),
         },
-        alt=f"{len(found.cases)} cases, the first that began first. As links: choose As a plain list.",
+        alt=f"{len(found.cases)} cases, in the order in which they began. As links: choose As a plain list.",
     )
     st.caption("Tick a row to open its case.")
     if chosen.selection.rows:
