@@ -13,7 +13,8 @@ from recon.model.particulars import largest
 from recon.model.records.notices import Topic
 from recon.model.records.queues import WAITING
 from recon.model.records.words import Action, CaseId, CaseState, NoticeState
-from tests.newsroom import Newsroom, Post
+from tests.newsroom import Newsroom
+from tests.wall import Post
 
 CASE = re.compile(r"C-[A-Z2-7]{10}")
 UNTOLD = {Action.HEALED, Action.COMMENTED, Action.UNLINKED}
