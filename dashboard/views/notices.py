@@ -97,7 +97,7 @@ def _standing(found: Outstanding, now: datetime) -> None:
 
 def _filters(books: Overview) -> NoticeFilters:
     """Show the filters, which the address remembers, and return what is asked for."""
-    with st.grid(3, min_column_width=340, gap="small", vertical_alignment="bottom"):
+    with st.grid(2, min_column_width=400, gap="small"):
         states = _several(
             "state", "State", {state.value: words.NOTICE_STATES[state] for state in NoticeState}
         )
