@@ -140,6 +140,7 @@ def test_the_list_on_a_phone_decides_several_too(desk: Desk, tab: Tab) -> None:
 
 def test_what_is_filtered_is_downloaded_as_csv(desk: Desk, tab: Tab) -> None:
     customer = f"cus_csv_{next(NUMBERS)}"
+    seeded(desk, 1, customer=f"{customer}_other")
     found = in_order(seeded(desk, 3, customer=customer))
     page = tab(f"/?text={customer}")
     page.get_by_role("button", name="Export as CSV").click()
