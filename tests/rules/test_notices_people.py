@@ -5,10 +5,12 @@ from datetime import time, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recon.model.records.notices import Notice
+from recon.model.records.notices import Notice, Topic
 from recon.model.records.owners import Profile
-from recon.model.records.words import Action, CaseState, Resolution, Severity
+from recon.model.records.words import AccountId, Action, CaseState, Kind, Resolution, Severity
 from tests.builders import NOON, a_case, an_owner
 from tests.rules.test_notices import (
     KEY,
@@ -181,3 +183,16 @@ def test_where_one_of_two_owners_is_awake_a_channel_does_not_rest() -> None:
 
     assert alone.next_at > manner.now
     assert shared.next_at == manner.now
+
+
+@given(st.text(), st.text(), st.sampled_from(Kind), st.sampled_from(Severity), st.booleans())
+def test_a_thread_s_key_gives_its_topic_back(
+    target: str,
+    account: str,
+    kind: Kind,
+    severity: Severity,
+    livemode: bool,  # noqa: FBT001
+) -> None:
+    topic = Topic(target, kind, severity, AccountId(account), livemode)
+
+    assert Topic.read(topic.key) == topic

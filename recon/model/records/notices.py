@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Self
+from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
 from recon.model.records.cases import Case, Owner
@@ -75,13 +76,13 @@ class Topic:
         if len(parts) != _PARTS or parts[1] not in set(Kind) or parts[2] not in set(Severity):
             return None
         target, kind, severity, account, mode = parts
-        return cls(target, Kind(kind), Severity(severity), AccountId(account), mode == "live")
+        return cls(target, Kind(kind), Severity(severity), AccountId(unquote(account)), mode == "live")
 
     @property
     def key(self) -> str:
         """Return the key of the thread."""
         mode = "live" if self.livemode else "test"
-        return f"{self.target}|{self.kind}|{self.severity}|{self.account}|{mode}"
+        return f"{self.target}|{self.kind}|{self.severity}|{quote(self.account)}|{mode}"
 
 
 @dataclass(frozen=True, slots=True)
