@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import bulk, decision, exports, safe, session, tables
 from recon.desk import Desk
 from recon.model import phrases
+from recon.model.characters import is_blank
 from recon.model.records.cases import Case
 from recon.model.records.queues import QueueFilters
 from recon.model.records.words import Action
@@ -59,7 +60,7 @@ def ask(desk: Desk, cases: Sequence[Case], move: Action, zone: tzinfo, *, bulk_i
     if not pressed:
         return
     lacking = next((name for name, value in asked.items() if not value), None)
-    if lacking is not None or not (reason or "").strip():
+    if lacking is not None or is_blank(reason or ""):
         missing = decision.MISSING[lacking] if lacking is not None else "A reason is required."
         st.warning(missing, icon=":material/edit:")
         return

@@ -71,6 +71,7 @@ def test_the_confirmation_names_how_many_and_the_money_of_each_currency(
     [
         (Action.ACKNOWLEDGED, "", "A reason is required."),
         (Action.ACKNOWLEDGED, "  \n ", "A reason is required."),
+        (Action.ACKNOWLEDGED, "\u200b", "A reason is required."),
         (Action.RESOLVED, "All of one cause.", "Say how it was settled."),
         (Action.SNOOZED, "All of one cause.", "Choose a date."),
         (Action.ASSIGNED, "All of one cause.", "Choose an owner."),
