@@ -98,6 +98,7 @@ def test_how_the_delivery_stands_is_said_in_words(
 
     assert said in words(page)
     assert page.header[0].value == "Not delivered"
+    assert not page.success
 
 
 def test_what_is_not_delivered_is_counted_and_comes_first(database: Database, visit: Visit) -> None:
@@ -138,6 +139,7 @@ def test_filters_come_from_the_address(
     places = {number: said.find(f"message {number} ") for number in (1, 2, 3)}
     found = sorted((number for number, place in places.items() if place >= 0), key=places.__getitem__)
     assert found == numbers
+    assert all(said.count(f"message {number} ") == 1 for number in numbers)
     assert ("No notice fits these filters." in said) is (not numbers)
 
 

@@ -166,3 +166,12 @@ def test_rules_are_also_a_plain_list_of_text(database: Database, visit: Visit, w
     assert not page.dataframe
     assert "3. ![](http://127.0.0.1:9/x.png)" in words(page)
     assert all("![" not in each.value for each in (*page.markdown, *page.caption))
+
+
+def test_a_rule_that_fits_and_does_not_win_says_why(database: Database, visit: Visit, week: Week) -> None:
+    large = next(case for case in week.everything() if case.mismatch.order_id == "order_2")
+
+    tried = visit("owners", case=large.id).dataframe[0].value
+
+    assert list(tried["Fits"]) == ["yes", "wins", "no"]
+    assert list(tried["Why not"])[:2] == ["a later rule fits as well", "—"]
