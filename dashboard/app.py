@@ -29,6 +29,9 @@ def main() -> None:
         [
             st.Page("views/queue.py", title="Queue", icon=":material/inbox:", default=True),
             st.Page("views/case.py", title="Case", icon=":material/description:"),
+            st.Page("views/runs.py", title="Runs", icon=":material/history:"),
+            st.Page("views/notices.py", title="Notices", icon=":material/campaign:"),
+            st.Page("views/owners.py", title="Owners", icon=":material/group:"),
             st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
             st.Page("views/trends.py", title="Trends", icon=":material/trending_up:"),
         ]
