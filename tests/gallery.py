@@ -69,7 +69,9 @@ class Evening:
         first = queue.page(self.database, QueueFilters(kinds=(Kind.DUPLICATE,)), limit=1).cases[0]
         self.street.set_time(self.street.now() + timedelta(minutes=40))
         payment, at_risk = first.mismatch.payment, first.mismatch.at_risk
-        self.street.tell("payments", id=f"{payment}_2", amount=3 * at_risk.amount_minor, currency=at_risk.currency)
+        self.street.tell(
+            "payments", id=f"{payment}_2", amount=3 * at_risk.amount_minor, currency=at_risk.currency
+        )
         for _ in range(2):
             self.street.tell("refunds", payment=f"{payment}_2", amount=at_risk.amount_minor)
         self.street.set_time(self.street.now() + timedelta(minutes=20))
