@@ -6,7 +6,7 @@ would open the wrong case.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 from uuid import uuid4
 
@@ -22,6 +22,7 @@ from recon.model.records.results import Money
 CARDS: Final = 5  # Three currencies, how many and how old, in one row of a desktop.
 ORDER: Final = "most severe first, then longest waiting"
 NEWS_SECONDS: Final = 60.0
+NEWS_AGE: Final = timedelta(seconds=NEWS_SECONDS / 2)  # Less than the pause: each look is a new one.
 ROWS_SHOWN: Final = 14  # Before the grid scrolls: the buttons below it stay in sight.
 ROW_PIXELS: Final = 33  # Of the grid at this theme's size.
 
@@ -48,7 +49,7 @@ def main() -> None:
     ):  # A decision about several cases was made from this page of it.
         st.session_state.pop("snapshot", None)
     held = st.session_state.get("snapshot")
-    summary = held.summary if held else desk.summary()
+    summary = held.summary if held else _summary(desk)
     _money(summary, desk)
     leads.burst(zone)
     asked = filters.show(summary, operator=session.operator(), zone=zone)
@@ -81,7 +82,7 @@ def _look(
 def _news(held: Snapshot) -> None:
     """Say that the queue has moved on since this page of it was read, and offer to read it anew."""
     try:
-        now = session.desk().summary()
+        now = _summary(session.desk(), younger_than=NEWS_AGE)
     except ReconError:  # The database is away: the line above the page says so.
         return
     if now == held.summary:
@@ -93,6 +94,15 @@ def _news(held: Snapshot) -> None:
         if st.button("Refresh", key="refresh", icon=":material/refresh:"):
             st.session_state.pop("snapshot", None)
             st.rerun()
+
+
+def _summary(desk: Desk, *, younger_than: timedelta = timedelta(0)) -> QueueSummary:
+    """Return what waits, read again unless this tab has it so young: it counts every case, at each click."""
+    known: tuple[datetime, QueueSummary] | None = st.session_state.get("latest")
+    if known is None or desk.now() - known[0] >= younger_than:
+        known = (desk.now(), desk.summary())
+        st.session_state["latest"] = known
+    return known[1]
 
 
 def _money(summary: QueueSummary, desk: Desk) -> None:

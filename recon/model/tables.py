@@ -255,6 +255,18 @@ cases = Table(
     Column("mismatch", Document, nullable=False),  # The latest evidence, whole.
     UniqueConstraint("account", "subject"),
     Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, one severity after the other.
+    # What waits is counted from it alone: the desk does so for everybody who has the queue open.
+    Index(
+        "ix_cases_standing",
+        "waiting",
+        "kind",
+        "rank",
+        "owner_name",
+        "account",
+        "currency",
+        "at_risk_minor",
+        "opened_at",
+    ),
     Index(None, "state", "decided_at"),  # What each run must look at.
     Index(None, "owner_target", "kind", "rank", "waiting"),  # The threads, without their history.
     Index(None, "kind", "since"),  # The incidents.

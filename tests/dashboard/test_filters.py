@@ -207,3 +207,20 @@ def test_accounts_are_told_apart(database: Database, visit: Visit) -> None:
     seeds.run(database, [seeds.duplicate(1, at=now()), other], now=now())
 
     assert list(visit(account="acct_2").dataframe[0].value["Order or refund"]) == ["order_2"]
+
+
+def test_what_is_new_is_offered_and_moves_nothing_by_itself(database: Database, visit: Visit) -> None:
+    seeds.trouble(database, now=now())
+    page = visit()
+    seeds.run(database, [seeds.duplicate(1, at=now())], now=now(), number=2)
+    page.run()
+    assert "1 new since you looked." not in words(page)  # It is not counted at each click.
+
+    del page.session_state["latest"]
+    page.run()
+    assert "1 new since you looked." in words(page)
+    assert shown(page) == 17
+    page.button(key="refresh").click().run()
+
+    assert "1 new since you looked." not in words(page)
+    assert shown(page) == 18

@@ -41,6 +41,7 @@ def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Dat
     case = a_case()
     book.save_run(database, a_lease(database), Saving(a_run(), changes=(opened(case),)))
     with database.write() as connection:  # As the first revision had it.
+        connection.execute(text("DROP INDEX ix_cases_standing"))
         connection.execute(text("DROP INDEX ix_entries_people"))
         connection.execute(text("DROP INDEX uq_operators_slack_id"))
         connection.execute(text("ALTER TABLE operators DROP COLUMN slack_id"))

@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from recon.doors.store import cases, queue
 from recon.doors.store.cases import Saving
@@ -250,3 +251,17 @@ def test_the_first_page_reads_no_more_than_it_shows(database: Database) -> None:
         ).all()
 
     assert ["USING INDEX ix_cases_waiting_rank_opened_at_id" in row[3] for row in plan] == [True]
+
+
+def test_what_waits_is_counted_from_an_index_alone(database: Database) -> None:
+    if database.dialect != "sqlite":
+        pytest.skip("PostgreSQL chooses by the size of the table")
+    asked: list[str] = []
+    with database.read() as connection:
+        event.listen(connection.engine, "before_cursor_execute", lambda *each: asked.append(each[2]))
+    queue.summary(database)
+    with database.read() as connection:
+        (query,) = [each for each in asked if each.startswith("SELECT") and "GROUP BY" in each]
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}").all()
+
+    assert ["USING COVERING INDEX ix_cases_standing" in row[3] for row in plan] == [True]
