@@ -109,7 +109,7 @@ def percent(day: Agreed) -> str:
     return f"{tenths // 10}.{tenths % 10} %"
 
 
-def chart(mark: str, *, title: str, x: str = "", whole: bool = True, zero: bool = True) -> dict[str, object]:
+def chart(mark: str, *, title: str, whole: bool = True, zero: bool = True) -> dict[str, object]:
     """Return how one series is drawn, from frames with the columns Day and Value, in their order."""
     axis = {"tickMinStep": 1, "format": ",d"} if whole else {"format": ",.2~f"}
     drawn = {"type": mark, "color": COLOR, **({"point": True} if mark == "line" else {})}
@@ -120,7 +120,7 @@ def chart(mark: str, *, title: str, x: str = "", whole: bool = True, zero: bool 
                 "field": "Day",
                 "type": "ordinal",
                 "sort": None,
-                "title": x or None,
+                "title": None,
                 "axis": {"labelOverlap": "greedy", "labelAngle": 0},
             },
             "y": {

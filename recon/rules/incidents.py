@@ -89,12 +89,6 @@ def extras(incident: Incident) -> frozenset[Named]:
     )
 
 
-def standing(incident: Incident) -> frozenset[Named]:
-    """Return the other refunds that take part in the cases that are listed."""
-    every = {(case.account, refund_id) for case in incident.cases for refund_id in case.mismatch.refund_ids}
-    return frozenset(every) - extras(incident)
-
-
 def told(incident: Incident) -> str:
     """Return the incident for a channel: how many, how much, from when to when; nobody's name, no id."""
     totals = incident.totals

@@ -118,10 +118,9 @@ def test_refunds_and_calls_are_counted_in_their_minute_and_outside_the_window_no
     )
 
 
-def test_what_stands_and_what_is_extra_part_the_refunds_of_the_cases() -> None:
+def test_what_is_extra_is_named_with_its_account() -> None:
     found = an_incident(cases=(a_case(),))
 
-    assert incidents.standing(found) == {("", "re_8812")}
     assert incidents.extras(found) == {("", "re_8812_2")}
 
 
