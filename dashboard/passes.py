@@ -1,6 +1,6 @@
 """One run opened: its verdict, what it read of each account, and what it changed, so that it adds up."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from typing import Final
 
@@ -27,12 +27,12 @@ ACCOUNT_COLUMNS: Final = (
 )
 
 
-def show(books: Overview, named: str, zone: tzinfo) -> None:
-    """Show the run of this id, or that there is none."""
+def show(books: Overview, named: str, zone: tzinfo, *, known: Iterable[Passed] = ()) -> None:
+    """Show the run of this id, or that there is none. known: runs that were read before."""
     view = {"view": "list"} if links.chosen("view") == ("list",) else {}
     st.page_link("views/runs.py", label="Runs", icon=":material/arrow_back:", query_params=view)
     with st.spinner("Counting back…"):
-        found = books.run(named)
+        found = books.run(named, known=known)
     if found is None:
         st.title("No such run", anchor=False)
         st.text(f"No run that saved anything has the id {safe.line(named)}.")

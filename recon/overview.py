@@ -5,7 +5,7 @@ job reads them anew as well: a dashboard that was started before owners.toml cha
 no longer in force.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Self
@@ -91,9 +91,14 @@ class Overview:
         """Return the runs that follow a place, newest first."""
         return history.page(self.database, after, limit)
 
-    def run(self, named: str) -> RunView | None:
-        """Return the run of this id; None where there is none."""
-        passed = history.passed(self.database, RunId(keepable(named)))
+    def run(self, named: str, *, known: Iterable[Passed] = ()) -> RunView | None:
+        """Return the run of this id; None where there is none.
+
+        known: runs that were read before; what is among them is not counted anew.
+        """
+        seen = {passed.run.id: passed for passed in known}
+        run_id = RunId(keepable(named))
+        passed = seen.get(run_id) or history.passed(self.database, run_id)
         if passed is None:
             return None
         older = beginnings.of_counts(passed.run.counts)

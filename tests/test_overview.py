@@ -34,6 +34,18 @@ def test_a_run_is_shown_beside_the_one_before_it(database: Database, overview: O
     assert [view and view.before and view.before.id for view in views] == [None, "run_1"]
 
 
+def test_a_run_that_was_read_before_is_not_counted_anew(database: Database, overview: Overview) -> None:
+    week = Week(database, NOON)
+    week.run()
+    (read,) = overview.runs().passes
+    marked = replace(read, number=7)
+
+    view = overview.run("run_1", known=[marked])
+
+    assert view is not None
+    assert view.passed == marked
+
+
 @pytest.mark.parametrize("named", ["run_9", "", "run_1\x00", "run_1'--"])
 def test_a_run_that_is_not_there_is_none(database: Database, overview: Overview, named: str) -> None:
     Week(database, NOON).run()

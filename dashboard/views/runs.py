@@ -42,11 +42,15 @@ def main() -> None:
     """Show the run that the address names, or all of them, newest first."""
     books, zone = overviews.overview(), session.zone()
     named = next(iter(links.chosen("run")), "")
+    held = st.session_state.get("snapshot")
     if named:
-        passes.show(books, named, zone)
+        st.session_state["opened"] = True
+        passes.show(books, named, zone, known=held.page.passes if held else ())
         return
     st.title("Runs", anchor=False)
-    held = st.session_state.get("snapshot") or _look(books, (None,))
+    back = st.session_state.pop("opened", False)
+    if held is None or (back and len(held.before) == 1):  # Back from a run: the latest may be newer by now.
+        held = _look(books, (None,))
     if not held.page.passes:
         st.info("No run has saved anything yet: start one with `recon run`.", icon=":material/info:")
         return
@@ -132,7 +136,6 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
 
 
 def _open(passed: Passed) -> None:
-    st.session_state.pop("snapshot", None)
     links.choose("run", (passed.run.id,))
     st.rerun()
 

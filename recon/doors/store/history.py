@@ -54,15 +54,21 @@ def page(database: Database, after: RunCursor | None = None, limit: int = 50) ->
 def passed(database: Database, run_id: RunId) -> Passed | None:
     """Return one run with what came of it; None where no run of this id saved anything.
 
-    What was saved after it is counted back: an old run takes longer than a recent one.
+    What was saved after it is counted back, or all until it from nothing, whichever are fewer runs: one in
+    the middle of a long history takes longer than the latest.
     """
+    columns = runs.c
     with database.read() as connection:
-        number = connection.scalar(select(runs.c.number).where(runs.c.id == run_id))
+        number = connection.scalar(select(columns.number).where(columns.id == run_id))
         if number is None:
             return None
-        newer = seals.c.run_id.in_(select(runs.c.id).where(runs.c.number > number))
-        later = _moves(connection, or_(newer, seals.c.run_id.is_(None)))
-        waiting = earlier(_waiting(connection), _together(later))
+        until = select(columns.id).where(columns.number <= number)
+        newer = select(columns.id).where(columns.number > number)
+        if _rows(connection, until) < _rows(connection, newer):
+            waiting = _added(_together(_moves(connection, seals.c.run_id.in_(until))))
+        else:
+            later = _moves(connection, or_(seals.c.run_id.in_(newer), seals.c.run_id.is_(None)))
+            waiting = earlier(_waiting(connection), _together(later))
         return _passes(connection, {run_id: int(number)}, [run_id], waiting)[0]
 
 
@@ -180,6 +186,15 @@ def _moves(connection: Connection, which: ColumnElement[bool]) -> Mapping[RunId 
         )
         found.setdefault(None if run_id is None else RunId(run_id), []).append(move)
     return found
+
+
+def _rows(connection: Connection, query: Select[Any]) -> int:
+    return int(connection.scalar(select(func.count()).select_from(query.subquery())) or 0)
+
+
+def _added(moves: Iterable[Move]) -> Mapping[Kind, int]:
+    """Return how many cases of each kind wait after these moves, where none waited before them."""
+    return {kind: -before for kind, before in earlier({}, moves).items()}
 
 
 def _together(moves: Mapping[RunId | None, list[Move]]) -> Iterable[Move]:
