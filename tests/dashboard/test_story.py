@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from dashboard import story
+from dashboard.words import VERBS
 from recon.desk import Desk
 from recon.doors.store import outbox
 from recon.doors.store.engines import Database
@@ -76,7 +77,7 @@ def test_at_one_moment_a_run_ends_after_what_it_told_and_wrote(database: Databas
         ({}, "Waiting|to #refunds|New message; goes out from "),
         (
             {"state": NoticeState.SENT, "sent_at": NOON, "verb": "call"},
-            "Sent|to #refunds|Reply, shown in the channel",
+            f"Sent|to #refunds|{VERBS['call']}",
         ),
         ({"state": NoticeState.UNKNOWN}, "Unknown|to #refunds|New message; nobody knows whether it arrived"),
         (
