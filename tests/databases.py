@@ -9,8 +9,8 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -34,6 +34,7 @@ HASTE = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
 
 BOTH = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]
 NUMBERS = count(1)
+Fresh = Callable[[], AbstractContextManager[Database]]
 
 
 @pytest.fixture(scope="session")
@@ -104,6 +105,31 @@ def database(database_url: str) -> Iterator[Database]:
     """A migrated, empty database, open: the one behind database_url."""
     with Database.open(database_url) as opened:
         yield opened
+
+
+@pytest.fixture(params=BOTH)
+def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Fresh:
+    """Return what yields a migrated, empty database: each example needs one of its own."""
+    if request.param == "postgres":
+        server = request.getfixturevalue("postgres_server")
+
+        @contextmanager
+        def copied_database() -> Iterator[Database]:
+            with copied(server) as url, Database.open(url) as database:
+                yield database
+
+        return copied_database
+    template = request.getfixturevalue("sqlite_template")
+
+    @contextmanager
+    def copied_file() -> Iterator[Database]:
+        place = tmp_path / f"{next(NUMBERS)}.db"
+        shutil.copyfile(template, place)
+        with Database.open(f"sqlite:///{place}") as database:
+            yield database
+        place.unlink()
+
+    return copied_file
 
 
 def _make_template(server: PostgresServer) -> None:

@@ -1,14 +1,11 @@
 """The law of touched reading: after any history, a full diff finds nothing that the hour left out."""
 
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, update
@@ -36,11 +33,10 @@ from recon.model.records.words import (
 )
 from recon.model.settings import ProviderSettings, Secret, Settings
 from recon.rules import stories
-from tests import databases
 from tests.builders import NOON, a_refund, an_intent
+from tests.databases import Fresh
 from tests.hours import OWNERS
 
-Fresh = Callable[[], AbstractContextManager[Database]]
 ANA = Operator(Actor("ana"), Role.OPERATOR)
 DECISIONS = (
     Action.ACKNOWLEDGED,
@@ -52,7 +48,6 @@ DECISIONS = (
 KEYS = ("a", "b", "c", "d", "e")
 NAMES = ("re_1", "re_2", "re_3", "re_4", "re_5", "re_6")
 PAYMENTS = ("pi_1", "pi_2", "ch_1")
-NUMBERS = count()
 
 key, name, payment = st.sampled_from(KEYS), st.sampled_from(NAMES), st.sampled_from(PAYMENTS)
 amount = st.sampled_from((4900, 1000))
@@ -257,30 +252,6 @@ class History:
 
     def do_run(self, _: int) -> None:
         self.run()
-
-
-@pytest.fixture(params=databases.BOTH)
-def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Fresh:
-    """Return what yields a migrated, empty database: each example needs one of its own."""
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres_server")
-
-        @contextmanager
-        def copied() -> Iterator[Database]:
-            with databases.copied(server) as url, Database.open(url) as database:
-                yield database
-
-        return copied
-    template = request.getfixturevalue("sqlite_template")
-
-    @contextmanager
-    def copied_file() -> Iterator[Database]:
-        place = tmp_path / f"{next(NUMBERS)}.db"
-        shutil.copyfile(template, place)
-        with Database.open(f"sqlite:///{place}") as database:
-            yield database
-
-    return copied_file
 
 
 @given(steps=st.lists(STEP, min_size=4, max_size=25))

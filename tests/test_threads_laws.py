@@ -1,24 +1,16 @@
 """After any history: whoever had to hear has heard, once, in order, and each root shows what is so."""
 
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from itertools import count
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from recon.doors.store.engines import Database
 from recon.model.records.words import Action, Kind
-from tests import databases
 from tests.builders import PLATFORM
+from tests.databases import Fresh
 from tests.echoes import faults, stale_roots, unheard
 from tests.newsroom import ACCOUNTS, OTHER, RULES, Newsroom
 
-Fresh = Callable[[], AbstractContextManager[Database]]
-NUMBERS = count()
 KINDS = (Kind.DUPLICATE, Kind.MISSING, Kind.ORPHAN, Kind.STUCK, Kind.STATUS_MISMATCH)
 account, place, number = st.sampled_from(ACCOUNTS), st.integers(0, 5), st.integers(0, 3)
 weather = st.lists(st.sampled_from(("fine", "away", "drop", "lose", "limit", "die", "killed")), max_size=6)
@@ -37,31 +29,6 @@ STEP = st.one_of(
     st.tuples(st.just("meanwhile"), place, st.sampled_from(Newsroom.MOVES), st.integers(0, 3)),
     st.tuples(st.just("move"), place, st.sampled_from(Newsroom.MOVES), st.integers(0, 3)),
 )
-
-
-@pytest.fixture(params=databases.BOTH)
-def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Fresh:
-    """Return what yields a migrated, empty database: each example needs one of its own."""
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres_server")
-
-        @contextmanager
-        def copied() -> Iterator[Database]:
-            with databases.copied(server) as url, Database.open(url) as database:
-                yield database
-
-        return copied
-    template = request.getfixturevalue("sqlite_template")
-
-    @contextmanager
-    def copied_file() -> Iterator[Database]:
-        place = tmp_path / f"{next(NUMBERS)}.db"
-        shutil.copyfile(template, place)
-        with Database.open(f"sqlite:///{place}") as database:
-            yield database
-        place.unlink()
-
-    return copied_file
 
 
 @given(
