@@ -16,7 +16,7 @@ from recon.model.records.results import Money
 from recon.model.records.words import Kind
 from recon.rules import incidents as rules
 
-CARDS: Final = 6
+CARDS: Final = 3  # In a row, so wide that no amount is cut: two rows for two currencies.
 LATEST: Final = "latest-window"  # In this tab's session: the window that nobody asked for.
 ROWS_SHOWN: Final = 14
 ROW_PIXELS: Final = 33
@@ -118,7 +118,7 @@ def _moment(label: str, at: datetime, zone: tzinfo, *, key: str) -> datetime:
 
 def _numbers(found: Incident) -> None:
     totals = found.totals
-    with st.grid(CARDS, min_column_width=140, gap="small"):
+    with st.grid(CARDS, min_column_width=220, gap="small"):
         for currency, amount in totals.at_risk.items():
             st.metric("At risk", tables.money(Money(amount, currency)), border=True)
         st.metric("Customers", f"{totals.customers:,}", border=True)

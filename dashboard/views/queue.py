@@ -19,7 +19,7 @@ from recon.model.records.cases import Case
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.results import Money
 
-CARDS: Final = 5  # Three currencies, how many and how old, in one row of a desktop.
+CARDS: Final = 4  # In a row, so wide that no amount is cut: ten million fit.
 ORDER: Final = "most severe first, then longest waiting"
 NEWS_SECONDS: Final = 60.0
 NEWS_AGE: Final = timedelta(seconds=NEWS_SECONDS / 2)  # Less than the pause: each look is a new one.
@@ -107,7 +107,7 @@ def _summary(desk: Desk, *, younger_than: timedelta = timedelta(0)) -> QueueSumm
 
 def _money(summary: QueueSummary, desk: Desk) -> None:
     """Show what is at risk first, each currency by itself, then how many cases and how old."""
-    with st.grid(CARDS, min_column_width=150, gap="small"):
+    with st.grid(CARDS, min_column_width=220, gap="small"):
         for currency, amount in sorted(summary.at_risk.items()):
             st.metric("At risk", tables.money(Money(amount, currency)), border=True)
         if not summary.at_risk:
