@@ -114,6 +114,8 @@ def deliver_all(
 ) -> DeliveryReport:
     """Take turns until nothing waits, the budget would be spent or Slack is away; return what all did.
 
+    budget: nothing is begun after it. Without one, everything that is due is tried once.
+
     Raises:
         DatabaseUnavailable: what was written down before it stands.
     """
@@ -121,7 +123,7 @@ def deliver_all(
         return DeliveryReport(enabled=False, left=outbox.undelivered(database))
     deadline = clock() + budget
     sender = _Sender(database, slack, settings, clock, sleep)
-    whole = sender.turn(_TURN)
+    whole = sender.turn(_TURN, deadline=deadline if budget else None)
     while whole.waiting and not whole.away:
         due, now = outbox.next_due(database, lapse=sender.lapse), clock()
         wait = max(due - now, _SHORTEST_WAIT) if due is not None else _SHORTEST_WAIT

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from recon.delivery import SILENCES, deliver
+from recon.delivery import SILENCES, deliver, deliver_all
 from recon.doors.slack.posts import Slack
 from recon.model.records.notices import Notice
 from recon.model.records.words import NoticeState
@@ -123,6 +123,23 @@ def test_too_many_edits_rest_all_edits_and_no_message(town: Town) -> None:
     assert len(town.sandbox.requests(path="/api/chat.update")) == 1
     assert town.turns().complete
     assert set(town.shown()) == {"ea", "eb", "c"}
+
+
+@pytest.mark.parametrize("budget, sent", [(0, 9), (3, 4)])
+def test_no_message_is_begun_after_the_budget_and_without_one_each_is_tried_once(
+    town: Town, budget: int, sent: int
+) -> None:
+    town.add(*(a_notice(f"n{number}", thread=f"t{number}") for number in range(9)))
+    report = deliver_all(
+        town.database,
+        Slack(town.settings.slack),
+        town.settings,
+        clock=town.clock,
+        sleep=town.sleep,
+        budget=timedelta(seconds=budget),
+    )
+
+    assert (report.sent, report.waiting) == (sent, 9 - sent)
 
 
 def test_urgent_messages_go_first_and_hold_up_nobody_for_ever(town: Town) -> None:
