@@ -152,9 +152,7 @@ class Desk:
             DatabaseUnavailable: it cannot be reached now.
         """
         settings = config.load(environ)
-        database = Database.open(settings.database_url.reveal())
-        migrations.check(database)
-        return cls(database, settings)
+        return cls(migrations.ready(settings.database_url.reveal()), settings)
 
     def local_operator(self) -> Operator:
         """Return who sits here in local mode: an operator, unless the database says else of the name."""

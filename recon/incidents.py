@@ -39,9 +39,7 @@ class Incidents:
                 to run.
             DatabaseUnavailable: it cannot be reached now.
         """
-        database = Database.open(config.load(environ).database_url.reveal())
-        migrations.check(database)
-        return cls(database)
+        return cls(migrations.ready(config.load(environ).database_url.reveal()))
 
     def latest(self, kind: Kind) -> Window | None:
         """Return the window of the latest day's densest burst; None where no case is of this kind."""

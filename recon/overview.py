@@ -83,8 +83,7 @@ class Overview:
                 to run.
             DatabaseUnavailable: it cannot be reached now.
         """
-        database = Database.open(config.load(environ).database_url.reveal())
-        migrations.check(database)
+        database = migrations.ready(config.load(environ).database_url.reveal())
         return cls(database, lambda: config.load(environ))
 
     def runs(self, *, after: RunCursor | None = None, limit: int = RUNS) -> RunsPage:

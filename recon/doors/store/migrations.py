@@ -73,6 +73,18 @@ def check(database: Database) -> None:
         )
 
 
+def ready(url: str) -> Database:
+    """Return the database of a URL, open and at the newest revision with all its triggers.
+
+    Raises:
+        ConfigurationError: It is not, or the URL cannot be used; the text says what to run.
+        DatabaseUnavailable: It cannot be reached now.
+    """
+    database = Database.open(url)
+    check(database)
+    return database
+
+
 def _scripts() -> ScriptDirectory:
     return ScriptDirectory(str(HERE))
 
