@@ -270,7 +270,12 @@ class Life:
         return True
 
     def end(self) -> None:
-        """Look at everything once more, now that nothing happens any more."""
+        """Look at everything once more, now that nothing happens any more.
+
+        A plain run comes first, at this very moment: a rule of the owners goes by age, and time has passed
+        since the last hour.
+        """
+        self._run()
         policy = replace(
             self.settings.policy, clock_skew=self.settings.policy.clock_skew + timedelta(microseconds=1)
         )
@@ -283,6 +288,7 @@ class Life:
             self.judge.whole(full.run.as_of)
         for sentence in book.verify(self.database):
             self.judge.say(sentence)
+        self._deliver(timedelta(seconds=150))
         self.ears.at_the_end()
         for word, known in (("Not to be trusted", len(self.outages)), ("Stale", len(self.stale_days))):
             if len(self.ears.alarms[word]) > known:
