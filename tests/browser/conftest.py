@@ -1,11 +1,5 @@
 """A real Chromium on a real server, one of each per worker; a browser context of its own for each test."""
 
-import os
-import socket
-import subprocess
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -13,28 +7,16 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from recon.cli.dashboard import serving
 from recon.doors.store.engines import Database
 from recon.model.records.cases import Case
 from recon.model.records.results import Mismatch
 from recon.model.records.words import IntentKey, Kind, Subject
-from recon.model.settings import DashboardSettings
 from tests import seeds
+from tests.served import SECONDS, served
+from tests.served import chromium as started
 
-CHROMIUM = os.environ.get("RECON_CHROMIUM", "/usr/bin/chromium")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SECONDS = 30  # For a server to answer or a page to settle on a busy machine.
 NUMBERS = count(7000)  # An order of its own for each test: all tests of a worker share one database.
 
 
@@ -99,43 +81,18 @@ def server(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     folder = tmp_path_factory.mktemp("desk")
     file = folder / "recon.db"
     file.write_bytes(sqlite_template.read_bytes())
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = os.environ | {"RECON_DATABASE_URL": f"sqlite:///{file}"}
-    log = (folder / "server.log").open("wb")
-    with Database.open(f"sqlite:///{file}") as database:
-        process = subprocess.Popen(
-            serving(DashboardSettings(), port), cwd=folder, env=environment, stdout=log, stderr=log
-        )
-        try:
-            _await(f"http://127.0.0.1:{port}/_stcore/health", process, folder / "server.log")
-            yield Desk(f"http://127.0.0.1:{port}", database)
-        finally:
-            process.terminate()
-            process.wait(SECONDS)
-            log.close()
-
-
-def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until:
-        assert process.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(url, timeout=SECONDS):  # noqa: S310 -- http on loopback, a few lines above
-                return
-        except (urllib.error.URLError, ConnectionError):  # Not listening yet.
-            time.sleep(0.1)
-    pytest.fail(f"The dashboard did not answer within {SECONDS} s: {log.read_text()}")
+    with (
+        Database.open(f"sqlite:///{file}") as database,
+        served(folder, {"RECON_DATABASE_URL": f"sqlite:///{file}"}) as url,
+    ):
+        yield Desk(url, database)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser for all tests of a worker."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with started() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
