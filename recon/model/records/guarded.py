@@ -1,0 +1,178 @@
+"""What the guarded tool speaks of: what is wanted, what came of asking, and what a model is told.
+
+Never holds a decision: rules/keys.py, rules/answers.py and rules/guarding.py make them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from recon.model.records.provider import Intent
+from recon.model.records.words import AccountId, IntentKey, IntentStatus
+
+
+class OutcomeStatus(StrEnum):
+    """What a call of a guarded tool came to."""
+
+    DONE = "done"  # This call did it.
+    ALREADY_DONE = "already_done"  # An earlier call did it; nothing was sent by this one.
+    PENDING_UNKNOWN = "pending_unknown"  # It was sent, by this or an earlier call, and nobody knows yet.
+    REJECTED = "rejected"  # Certainly not done, by this or any earlier call, or not to be done again.
+    DISABLED = "disabled"  # The kill switch is thrown, and nothing was ever sent.
+
+
+class AnswerKind(StrEnum):
+    """What one request to the provider, or its absence, means for what was to be done."""
+
+    DONE = "done"  # It is done, and the answer names it.
+    REFUSED = "refused"  # This request did nothing, and the same again would do nothing either.
+    NOT_SENT = "not_sent"  # Nothing was executed or kept: the same request later is a first one.
+    LIMITED = "limited"  # As not sent, because of a rate limit: the same request may follow soon.
+    TAKEN = "taken"  # This request did nothing, because the money has gone: perhaps by our own earlier call.
+    UNKNOWN = "unknown"  # It may be done or not: look.
+
+
+class FindingKind(StrEnum):
+    """What a look-up found."""
+
+    LIVE = "live"  # It is done.
+    DEAD = "dead"  # It was done and came to nothing.
+    ABSENT = "absent"  # Everything was read; it is not there, and nothing stands for it.
+    STRANGER = "stranger"  # As absent; but something is there that nobody of ours asked for.
+    UNREADABLE = "unreadable"  # Not everything was read, which proves nothing.
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What came back on one request that moves money. Source: the provider, or the wire.
+
+    status: of HTTP; None where no answer came. ours: whether the body is the provider's own. code: the
+    provider's word for an error. kind: its family of errors. said: the reason, without secrets, for people.
+    replayed: the answer is a kept one, of an earlier request with the same key. retry_after_seconds: None
+    when nobody said. unsent: nothing left this machine.
+    """
+
+    status: int | None = None
+    ours: bool = False
+    code: str | None = None
+    kind: str | None = None
+    said: str = ""
+    replayed: bool = False
+    retry_after_seconds: float | None = None
+    unsent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a request came to. id: of what was made, where it was. said: a sentence for people."""
+
+    kind: AnswerKind
+    said: str = ""
+    id: str | None = None
+    retry_after_seconds: float | None = None
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a look-up found. id, status: of what is there. said: why nothing can be said, or what is odd."""
+
+    kind: FindingKind
+    id: str | None = None
+    status: str | None = None
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Why something cannot be asked for: one sentence that says what was expected and what was found."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One side effect that somebody decided on.
+
+    key: the same for every call of one decision. fingerprint: what the same key must always come with, as
+    texts. body: what is sent, exactly. intent: its row among the intents, for what the hour compares with the
+    provider's books; None for effects that are none of its business.
+    """
+
+    tool: str
+    account: AccountId
+    key: IntentKey
+    fingerprint: Mapping[str, str]
+    body: Mapping[str, object]
+    intent: Intent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call: who asked, and for what in their words. Recorded, and never part of a key."""
+
+    call_id: str | None = None
+    caller: str | None = None
+    words: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What is known of one side effect. Source: the tables guarded and intents.
+
+    payment: what it takes money from; on one payment nothing is sent while something else is unsettled. body:
+    what is sent, exactly. first_sent_at, sent_at: None while nothing was sent. sends: how many requests were
+    begun. misses: complete look-ups since the latest of them that found nothing, each a while after the one
+    before. missed_at: when the latest of these was. next_at: not swept before; None is at once. refusal: what
+    the provider said when it refused. holder, until, fence: who alone may send, until when, and how often
+    that changed hands; until is in the past where nobody may.
+    """
+
+    account: AccountId
+    key: IntentKey
+    tool: str
+    status: IntentStatus
+    fingerprint: Mapping[str, str]
+    body: Mapping[str, object]
+    created_at: datetime
+    updated_at: datetime
+    until: datetime
+    payment: str | None = None
+    result_id: str | None = None
+    first_sent_at: datetime | None = None
+    sent_at: datetime | None = None
+    sends: int = 0
+    misses: int = 0
+    missed_at: datetime | None = None
+    next_at: datetime | None = None
+    refusal: str | None = None
+    holder: str = ""
+    fence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call is told. message: for the model. refund_id: of what stands, if anything."""
+
+    status: OutcomeStatus
+    message: str
+    intent_key: IntentKey | None = None
+    refund_id: str | None = None
+
+    def to_model(self) -> dict[str, str]:
+        """Return what a model sees of it: status and message, and refund_id where there is one."""
+        told = {"status": str(self.status), "message": self.message}
+        return told if self.refund_id is None else told | {"refund_id": self.refund_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What one sweep did: how many were looked up, and how many of them became what."""
+
+    looked: int = 0
+    done: int = 0
+    failed: int = 0
+    unknown: int = 0
+    unreadable: int = 0
+    cancelled: int = 0
