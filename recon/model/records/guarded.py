@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from recon.model.records.provider import Intent
+from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import AccountId, IntentKey, IntentStatus
 
 
@@ -26,6 +26,7 @@ class AnswerKind(StrEnum):
     """What one request to the provider, or its absence, means for what was to be done."""
 
     DONE = "done"  # It is done, and the answer names it.
+    DEAD = "dead"  # It was done and came to nothing: the answer names what is left of it.
     REFUSED = "refused"  # This request did nothing, and the same again would do nothing either.
     NOT_SENT = "not_sent"  # Nothing was executed or kept: the same request later is a first one.
     LIMITED = "limited"  # As not sent, because of a rate limit: the same request may follow soon.
@@ -38,25 +39,26 @@ class FindingKind(StrEnum):
 
     LIVE = "live"  # It is done.
     DEAD = "dead"  # It was done and came to nothing.
-    ABSENT = "absent"  # Everything was read; it is not there, and nothing stands for it.
-    STRANGER = "stranger"  # As absent; but something is there that nobody of ours asked for.
+    ABSENT = "absent"  # Everything was read, and it is not there.
     UNREADABLE = "unreadable"  # Not everything was read, which proves nothing.
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What came back on one request that moves money. Source: the provider, or the wire.
+    """What came back on one request that makes a refund. Source: the provider, or the wire.
 
-    status: of HTTP; None where no answer came. ours: whether the body is the provider's own. code: the
-    provider's word for an error. kind: its family of errors. said: the reason, without secrets, for people.
-    replayed: the answer is a kept one, of an earlier request with the same key. retry_after_seconds: None
-    when nobody said. unsent: nothing left this machine.
+    status: of HTTP; None where no answer came. refund: that the answer shows. refused: whether the body is an
+    error in the provider's own form. code, kind, param: the provider's words in it. said: why there is no
+    refund, without secrets. replayed: the answer is a kept one, of an earlier request with the same key.
+    retry_after_seconds: None where nobody said. unsent: nothing left this machine.
     """
 
     status: int | None = None
-    ours: bool = False
+    refund: Refund | None = None
+    refused: bool = False
     code: str | None = None
     kind: str | None = None
+    param: str | None = None
     said: str = ""
     replayed: bool = False
     retry_after_seconds: float | None = None
@@ -65,23 +67,33 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a request came to. id: of what was made, where it was. said: a sentence for people."""
+    """What a request came to.
+
+    said: a sentence for people. id: of what was made, where it was. state: the provider's word for how that
+    stands. replayed: it says how things stood when the first request with this key was answered.
+    """
 
     kind: AnswerKind
     said: str = ""
     id: str | None = None
+    state: str | None = None
     retry_after_seconds: float | None = None
     replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a look-up found. id, status: of what is there. said: why nothing can be said, or what is odd."""
+    """What a look-up found.
+
+    id, state: of what was looked for. said: why nothing can be said. others: what stands in the same place
+    under another key or none, live.
+    """
 
     kind: FindingKind
     id: str | None = None
-    status: str | None = None
+    state: str | None = None
     said: str = ""
+    others: tuple[Refund, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
