@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from recon.model import money, phrases
+from recon.model import formulas, money, phrases
 from recon.model.records.cases import Case
 
 COLUMNS: Final = (
@@ -40,9 +40,6 @@ COLUMNS: Final = (
     "accepted_until",
     "why",
 )
-# What a spreadsheet takes for the start of a formula. Source: https://owasp.org/www-
-# community/attacks/CSV_Injection
-FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def header() -> bytes:
@@ -87,8 +84,7 @@ def _values(case: Case) -> tuple[object, ...]:
 
 
 def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    return formulas.defused("" if value is None else str(value))
 
 
 def _lines(table: Iterable[Sequence[str]]) -> bytes:

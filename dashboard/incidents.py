@@ -12,7 +12,7 @@ from typing import Final
 import pandas as pd
 
 from dashboard import links, safe, tables, times, words
-from recon.model import moments, money, phrases
+from recon.model import formulas, moments, money, phrases
 from recon.model.records.cases import Case
 from recon.model.records.incidents import Bar, Window
 from recon.model.records.words import Kind
@@ -201,4 +201,4 @@ def _cell(value: object) -> str:
     if value is None or value == "":
         return ""
     shown = safe.text(value, limit=CELL_LIMIT).replace("\n", " ")
-    return f"'{shown}" if shown.startswith(safe.FORMULA_STARTS) and not isinstance(value, int) else shown
+    return shown if isinstance(value, int) else formulas.defused(shown)

@@ -7,10 +7,11 @@ the cells of a grid, never as markdown or HTML, and only after they went through
 import unicodedata
 from typing import Final
 
+from recon.model import formulas
+
 ABSENT: Final = "—"  # Shown where a record has no value.
 CELL_LIMIT: Final = 200  # Characters: a longer id is noise on a page, and its end is cut with an ellipsis.
 TEXT_LIMIT: Final = 2_000  # Characters: the longest reason that the desk takes.
-FORMULA_STARTS: Final = ("=", "+", "-", "@")  # What a spreadsheet takes for a formula in an exported cell.
 
 
 def _visible(character: str) -> str:
@@ -35,5 +36,4 @@ def line(value: object) -> str:
 
 def cell(value: object) -> str:
     """Return the value as `line`, and so that a spreadsheet that opens an exported grid sees text."""
-    shown = line(value)
-    return f"'{shown}" if shown.startswith(FORMULA_STARTS) else shown
+    return formulas.defused(line(value))

@@ -12,15 +12,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recon.model import money, phrases
+from recon.model import formulas, money, phrases
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
 
 SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
 _WIDTH = 100  # Columns of a table that is written to a file.
-# What a spreadsheet takes for the start of a formula. Source: https://owasp.org/www-
-# community/attacks/CSV_Injection
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _QUOTED = frozenset(',"\r\n')
 _STYLES = {
     Verdict.RECONCILED: "bold green",
@@ -173,9 +170,7 @@ def _cell(value: object) -> str:
     """Return a value as a CSV cell, quoted where it must be, that no spreadsheet takes for a formula."""
     if value is None:
         return ""
-    text = " ".join(value) if isinstance(value, list) else str(value)
-    if text.startswith(_FORMULA_STARTS):
-        text = f"'{text}"
+    text = formulas.defused(" ".join(value) if isinstance(value, list) else str(value))
     # Python's csv module would leave a lone carriage return unquoted.
     return '"' + text.replace('"', '""') + '"' if not _QUOTED.isdisjoint(text) else text
 
