@@ -17,8 +17,9 @@ import stripe
 from stripe import StripeClient, StripeResponse
 
 from recon.doors.stripe.allowance import Allowance, Patience
-from recon.doors.stripe.wire import Client, Later, answered, meaning
+from recon.doors.stripe.wire import Client, Later, answered, heard, meaning, replayed
 from recon.model.errors import ProviderUnavailable, ReconError
+from recon.model.records.guarded import Heard
 from recon.model.records.words import AccountId
 from recon.model.settings import ProviderSettings
 
@@ -106,6 +107,18 @@ class Asking:
         if isinstance(found, dict):
             return found
         return ProviderUnavailable(f"{what} broke off: expected an object, found something else.")
+
+    def hear(self, what: str, call: Callable[[], StripeResponse]) -> tuple[object, Heard]:
+        """Return what a request that moves money was answered with, None without an answer, and how."""
+        try:
+            response = call()
+        except stripe.StripeError as error:  # Everything from a refused connection to a refusal in JSON.
+            self._note_time(error.headers)
+            return None, heard(error, what)
+        except AttributeError:  # JSON that is no object: the SDK hands it on as it is.
+            return None, Heard(said=f"{what} broke off: expected an object, found something else.")
+        self._note_time(response.headers)
+        return response.data, Heard(status=response.code, replayed=replayed(response.headers))
 
     def _shared(self, path: str, account: AccountId) -> tuple[Allowance, Patience]:
         """Return what all readers of this endpoint share, and all readers of this account."""

@@ -7,16 +7,20 @@ carries the key, and no list is taken for whole because nothing went wrong: its 
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from stripe import StripeResponse
+
 from recon.doors.stripe.asking import Asking, options
-from recon.doors.stripe.wire import Forbidden, Missing, Senseless, answered
+from recon.doors.stripe.wire import Forbidden, Missing, Senseless, answered, within
 from recon.model import payloads, phrases
 from recon.model.errors import ConfigurationError, ProviderRefused, ProviderUnavailable
 from recon.model.payloads import LATEST_SECONDS
+from recon.model.records.guarded import Heard
 from recon.model.records.provider import Intent, Refund, RefundEvent
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, RefundId
@@ -147,10 +151,13 @@ class Provider:
         for _, rows, _ in self._pages("events", account, params):
             yield from (event for row in rows if (event := payloads.refund_event(row)) is not None)
 
-    def retrieve(self, refund_id: RefundId, account: AccountId) -> Refund | Reject | None:
+    def retrieve(
+        self, refund_id: RefundId, account: AccountId, *, until: float | None = None
+    ) -> Refund | Reject | None:
         """Return the refund as it is now; None where the account has no such refund, or does not show it yet.
 
-        A refund that cannot be read is the reject that says why.
+        until: when an answer must have come, on time.monotonic(). A refund that cannot be read is the reject
+        that says why.
 
         Raises:
             ProviderUnavailable: no usable answer.
@@ -159,7 +166,8 @@ class Provider:
         what = f"refund {refund_id} of {phrases.account(account)}"
         path = f"/v1/refunds/{quote(refund_id, safe='')}"
         try:
-            found = self._ask(what, path, account, {}, expand=_TRANSACTION)
+            with within(until):
+                found = self._ask(what, path, account, {}, expand=_TRANSACTION)
         except Missing:  # The id is not in this account's books.
             return None
         except (
@@ -184,25 +192,87 @@ class Provider:
             ProviderUnavailable: no usable answer: the refund may have been made or not.
             ProviderRefused: this call made nothing; without a key or a payment nothing was sent.
         """
-        if not key.strip() or len(key) > _KEY_CHARACTERS:
-            raise ProviderRefused(
-                f"The refund of intent {intent.key} was not sent: its idempotency key must have 1 to "
-                f"{_KEY_CHARACTERS} characters, found {len(key.strip())}."
-            )
         if not intent.payment:
             raise ProviderRefused(f"The refund of intent {intent.key} was not sent: it names no payment.")
+        params = self.body(intent, intent.payment, metadata=metadata, reason=reason)
+        what = f"the refund of intent {intent.key} at {phrases.account(intent.account)}"
+        answer = answered(self._asking.once(what, self._making(params, key, intent.account)))
+        return self._readable(answer, intent.account, what)
+
+    def body(
+        self,
+        intent: Intent,
+        payment: str,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Return what is sent to make the refund of an intent: JSON, which says the same when it is stored.
+
+        metadata: None puts the intent's key where runs look for it.
+        """
         params: dict[str, Any] = {
-            "charge" if intent.payment.startswith(("ch_", "py_")) else "payment_intent": intent.payment,
+            _parameter(payment): payment,
             "amount": intent.amount_minor,
             "metadata": dict(metadata if metadata is not None else {self._settings.metadata_key: intent.key}),
         }
-        if reason is not None:
-            params["reason"] = reason
-        what = f"the refund of intent {intent.key} at {phrases.account(intent.account)}"
-        told: Any = {**options(intent.account), "idempotency_key": key, "max_network_retries": 0}
-        create: Callable[..., Any] = self._asking.client.v1.refunds.create
-        answer = answered(self._asking.once(what, lambda: create(params=params, options=told).last_response))
-        return self._readable(answer, intent.account, what)
+        return params if reason is None else params | {"reason": reason}
+
+    def send(
+        self, body: Mapping[str, object], key: str, account: AccountId, *, until: float | None = None
+    ) -> Heard:
+        """Send a body to make one refund, exactly once, and return what came back, whatever it is.
+
+        key: the idempotency key. until: when an answer must have come, on time.monotonic(); nothing is sent
+        after that.
+
+        Raises:
+            ProviderRefused: nothing was sent, because the key would have been lost.
+        """
+        what = f"the refund with the key {key} at {phrases.account(account)}"
+        making = self._making(body, key, account)
+        with within(until):
+            answer, came = self._asking.hear(what, making)
+        if answer is None:
+            return came
+        refund = self._refund(answer, account, 1)
+        if isinstance(refund, Reject):
+            return replace(came, said=f"{what} cannot be read: {refund.reason}")
+        return replace(came, refund=refund)
+
+    def find(self, payment: str, account: AccountId, *, until: float | None = None) -> tuple[Refund, ...]:
+        """Return every refund of a payment, newest first.
+
+        until: when the last answer must have come, on time.monotonic().
+
+        Raises:
+            ProviderUnavailable: not every page was read, or not every refund can be: nothing is proved.
+            ProviderRefused: the key or the account is wrong.
+        """
+        name = _parameter(payment)
+        found: list[Refund] = []
+        with within(until):
+            for number, rows, _ in self._pages("refunds", account, {name: payment}):
+                place = f"page {number} of the refunds of {payment} of {phrases.account(account)}"
+                read = [self._readable(row, account, place) for row in rows]
+                if any(getattr(each, name) != payment for each in read):
+                    raise ProviderUnavailable(f"{place} broke off: it shows refunds of another payment.")
+                found += read
+        return tuple(found)
+
+    def _making(
+        self, body: Mapping[str, object], key: str, account: AccountId
+    ) -> Callable[[], StripeResponse]:
+        """Return the one request that makes a refund; called twice, it would be sent twice."""
+        # The SDK puts a random key in the place of an empty one, and one inside the body out of the header.
+        if not key.strip() or len(key) > _KEY_CHARACTERS:
+            raise ProviderRefused(
+                f"The refund with the key {key!r} was not sent: its idempotency key must have 1 to "
+                f"{_KEY_CHARACTERS} characters, found {len(key.strip())}."
+            )
+        told: Any = {**options(account), "idempotency_key": key, "max_network_retries": 0}
+        create: Callable[..., Any] = partial(self._asking.client.v1.refunds.create, options=told)
+        return lambda: create(params=dict(body)).last_response
 
     def _pages(
         self, what: str, account: AccountId, params: Mapping[str, Any], expand: str | None = None
@@ -255,6 +325,11 @@ class Provider:
 
     def _refund(self, row: object, account: AccountId, place: int) -> Refund | Reject:
         return payloads.refund(row, account=account, place=place, metadata_key=self._settings.metadata_key)
+
+
+def _parameter(payment: str) -> str:
+    """Return what the provider's requests call a payment of this form."""
+    return "charge" if payment.startswith(("ch_", "py_")) else "payment_intent"
 
 
 def _check_inside(rows: Iterable[object], window: tuple[int, int], place: str) -> None:

@@ -3,11 +3,13 @@
 Never sends anything by itself, and no error that leaves here carries the key.
 """
 
+import math
 import re
 import socket
+import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Timer
 from typing import Any
@@ -21,11 +23,42 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.response import HTTPResponse
 
 from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
+from recon.model.records.guarded import Heard
 from recon.model.settings import ProviderSettings
 
 _SECRET = re.compile(r"\b(?:[sr]k|whsec)_\w+")  # Keys, and what signs webhooks.
 # A page of a hundred refunds with all the metadata they may have is a fifth of it.
 LARGEST_BYTES = 32 * 1024 * 1024
+
+
+class _Line(threading.local):
+    """What this thread has on the wire.
+
+    until: when it must have ended, on the monotonic clock. begun: something of the request has been sent.
+    refused: it was too late to begin. plug: where the answer comes.
+    """
+
+    until: float = math.inf
+    begun: bool = False
+    refused: bool = False
+    plug: socket.socket | None = None
+
+
+_line = _Line()
+
+
+@contextmanager
+def within(until: float | None) -> Iterator[None]:
+    """Let each request of this thread end by then; one that would begin later is not sent.
+
+    until: on time.monotonic(); None is no other limit than the settings'.
+    """
+    before = _line.until
+    _line.until = before if until is None else min(before, until)
+    try:
+        yield
+    finally:
+        _line.until = before
 
 
 class _Timed(HTTPConnection):
@@ -34,14 +67,26 @@ class _Timed(HTTPConnection):
     The read timeout is for each part that comes: headers of a byte at a time would never meet it.
     """
 
+    def send(self, data: Any) -> None:  # noqa: ANN401 - as HTTPConnection has it
+        """Send a part of a request, unless its time is over: finding the host may have taken any time."""
+        if self.sock is None:
+            self.connect()
+        if time.monotonic() >= _line.until:
+            _line.refused = not _line.begun
+            raise TimeoutError("timed out")
+        _line.begun = True
+        super().send(data)
+
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 has it
         """Return the answer, whose body is still to be read; hang up when its headers take too long."""
         assert self.sock is not None
         assert isinstance(self.timeout, (int, float)), "requests has set it for reading"
         late = Event()
-        limit = Timer(2 * self.timeout, _hang_up, (self.sock, late))
+        patience = min(2 * self.timeout, max(_line.until - time.monotonic(), 0.0))
+        limit = Timer(patience, _hang_up, (self.sock, late))
         limit.daemon = True
         limit.start()
+        _line.plug = self.sock
         try:
             found = super().getresponse()
         finally:
@@ -109,28 +154,38 @@ class Client(RequestsClient):
         direct = RequestsClient._Proxy(http="", https="") if settings.base_url else None  # noqa: SLF001 - no other name
         timeouts = (settings.connect_timeout_seconds, settings.read_timeout_seconds)
         super().__init__(timeout=timeouts, proxy=direct)
+        self._read_seconds = settings.read_timeout_seconds
         self._whole_seconds = settings.connect_timeout_seconds + 2 * settings.read_timeout_seconds
 
     def request(  # type: ignore[override]  # as RequestsClient has it
         self, method: str, url: str, headers: Mapping[str, str] | None, post_data: object = None
     ) -> tuple[bytes, int, Mapping[str, str]]:
         """Return body, status and headers, or raise APIConnectionError when the whole takes too long."""
-        deadline = time.monotonic() + self._whole_seconds
+        deadline = min(time.monotonic() + self._whole_seconds, _line.until)
+        _line.begun = _line.refused = False
         if getattr(self._thread_local, "session", None) is None:  # One for each thread, as the SDK has it.
             self._thread_local.session = _Direct()
         raw, status, received = self.request_stream(method, url, headers, post_data)
         body = bytearray()
         try:
-            while time.monotonic() < deadline:
+            while (left := deadline - time.monotonic()) > 0:
+                self._wait_at_most(left)
                 part = raw.read1(65_536, decode_content=True)
                 body += part
                 if not part or len(body) > LARGEST_BYTES:
                     return _text(body), status, received
         except Exception as error:  # noqa: BLE001 - whatever it is, the body broke off
-            raise _broken(f"the answer broke off ({type(error).__name__})") from None
+            if time.monotonic() < deadline:
+                raise _broken(f"the answer broke off ({type(error).__name__})") from None
         finally:
+            self._wait_at_most(self._read_seconds)  # The connection may serve another request.
             raw.close()
-        raise _broken(f"timed out: no whole answer within {self._whole_seconds:g} s")
+        raise _broken("timed out: no whole answer in time")
+
+    def _wait_at_most(self, seconds: float) -> None:
+        with suppress(OSError):  # It is closed by now.
+            if _line.plug is not None:
+                _line.plug.settimeout(min(seconds, self._read_seconds))
 
 
 def _text(body: bytearray) -> bytes:
@@ -189,6 +244,36 @@ def meaning(error: stripe.StripeError, what: str) -> Later | ReconError:
     kind = {400: Senseless, 403: Forbidden, 404: Missing}.get(status, ProviderRefused)
     code = f" {error.code or getattr(error.error, 'code', None) or ''}".rstrip()
     return kind(f"{what} was refused with {status}{code}{request}: {said}")
+
+
+def heard(error: stripe.StripeError, what: str) -> Heard:
+    """Return the same for a request that moves money: who said what, and nothing of what it means."""
+    told = meaning(error, what)
+    said = str(told.error if isinstance(told, Later) else told)
+    if isinstance(error, stripe.APIConnectionError):
+        return Heard(said=said, unsent=_line.refused)
+    return Heard(
+        status=error.http_status,
+        refused=error.error is not None,
+        code=_word(error, "code"),
+        kind=_word(error, "type"),
+        param=_word(error, "param"),
+        said=said,
+        replayed=replayed(error.headers),
+        retry_after_seconds=_seconds(error.headers),
+    )
+
+
+def replayed(headers: Mapping[str, str] | None) -> bool:
+    """Return whether the answer is a kept one, which says how things stood then."""
+    return str((headers or {}).get("Idempotent-Replayed", "")).lower() == "true"
+
+
+def _word(error: stripe.StripeError, name: str) -> str | None:
+    body = error.json_body if isinstance(error.json_body, Mapping) else {}
+    found = body.get("error")
+    word = found.get(name) if isinstance(found, Mapping) else None
+    return word if isinstance(word, str) and word else None
 
 
 def _cause(error: stripe.StripeError) -> str:
