@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 
 import structlog
 
-from recon.desk import ACTING, CaseView, Click, Desk
+from recon.desk import CaseView, Desk
 from recon.model import dialogs, wording
 from recon.model.blocks import clean, escaped
 from recon.model.buttons import Verb
@@ -23,8 +23,9 @@ from recon.model.records.cases import JOB
 from recon.model.records.clicks import Heard, Place, Pressed, Sent
 from recon.model.records.notices import Block
 from recon.model.records.people import Operator
-from recon.model.records.words import Action
-from recon.rules import moves
+from recon.model.records.words import Action, Role
+from recon.moving import Click
+from recon.rules import moves, permissions
 
 log = structlog.get_logger("recon")
 
@@ -176,10 +177,9 @@ class Answers:
         if case.version != pressed.button.version:
             return self._stale(pressed, view, operator)
         if action not in view.moves:
-            if operator.role not in ACTING:
-                text = f"{operator.name} has the role {operator.role}"
-                text += "; acting on a case needs operator or admin."
-                return Answer(Outcome.NOT_PERMITTED, self._not_done(pressed, text))
+            refused = permissions.refusal(operator, Role.OPERATOR)
+            if refused is not None:
+                return Answer(Outcome.NOT_PERMITTED, self._not_done(pressed, refused))
             text = f"Case {case.id} is {case.state}; {moves.FROM[action][1]}."
             return Answer(Outcome.NOT_POSSIBLE, self._not_done(pressed, text))
         make = dialogs.resolving if action is Action.RESOLVED else dialogs.snoozing

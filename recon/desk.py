@@ -4,11 +4,11 @@ Roles are checked here, at every action and against the database, never only on 
 version that the operator looked at: whoever comes second is told who was first, and nothing is overwritten.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Self, TypedDict, Unpack
+from typing import Self, Unpack
 
 from recon.doors import config
 from recon.doors.store import cases as book
@@ -17,22 +17,16 @@ from recon.doors.store import (
     evidence,
     leases,
     migrations,
-    mirror,
     operators,
     queue,
     runs,
     surroundings,
-    threads,
 )
 from recon.doors.store.engines import Database
-from recon.model import wording
 from recon.model.characters import keepable
-from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Report
+from recon.model.errors import Report
 from recon.model.provider_pages import ProviderPages
-from recon.model.records.cases import JOB, Case, Change, Entry, Owner
-from recon.model.records.claims import Claim
-from recon.model.records.notices import Manner, Notice
-from recon.model.records.owners import Profile
+from recon.model.records.cases import Case, Entry, Owner
 from recon.model.records.people import Operator
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
@@ -49,34 +43,9 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.model.settings import Settings
+from recon.moving import By, Click, Clock, Mover, Planned, utc_now
 from recon.rules import moves as rules
-from recon.rules import notices, ownership, staleness
-
-Clock = Callable[[], datetime]
-
-ACTING: Final = frozenset({Role.OPERATOR, Role.ADMIN})
-
-
-class By(TypedDict):
-    """What every rule is told of a move: who makes it, why and when, and the id that makes it one move."""
-
-    actor: Actor
-    reason: str
-    now: datetime
-    action_id: str
-
-
-class Click(TypedDict):
-    """What every move needs of the person who makes it. version: of the case that they looked at."""
-
-    version: int
-    reason: str
-    operator: Operator
-    action_id: str
-
-
-# What a rule makes of a move: a change, with what it says of the case's rows, or why there is none.
-Planned = Change | tuple[Change, Claim] | rules.Illegal
+from recon.rules import ownership, permissions, staleness
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +98,6 @@ class Freshness:
         return () if self.last is None else tuple(each for each in self.last.accounts if not each.complete)
 
 
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
-
-
 class Desk:
     """The one thing that the dashboard talks to; keeps nothing of anybody's, so that all tabs share it."""
 
@@ -141,6 +105,7 @@ class Desk:
         self._database = database
         self._settings = settings
         self._clock = clock
+        self._mover = Mover(database, settings, clock)
 
     @classmethod
     def open(cls, environ: Mapping[str, str] | None = None) -> Self:
@@ -214,8 +179,7 @@ class Desk:
 
     def may_act(self, operator: Operator) -> bool:
         """Return whether somebody may act on cases now."""
-        known = self._known(operator)
-        return known.active and known.role in ACTING
+        return permissions.allows(self._mover.standing(operator), Role.OPERATOR)
 
     def acknowledge(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Take the case on.
@@ -225,32 +189,32 @@ class Desk:
             NotPermitted: the operator may only read. Nothing was written.
             Report: the case does not allow it, or the reason is missing or too long. Nothing was written.
         """
-        self._move(case_id, click, rules.acknowledge)
+        self._mover.move(case_id, click, rules.acknowledge)
 
     def resolve(self, case_id: CaseId, *, code: Resolution, **click: Unpack[Click]) -> None:
         """Settle the case; raises as `acknowledge`."""
         fence = leases.newest(self._database, HOUR)
-        self._move(case_id, click, partial(rules.resolve, code=code, fence=fence))
+        self._mover.move(case_id, click, partial(rules.resolve, code=code, fence=fence))
 
     def accept(self, case_id: CaseId, *, until: datetime, **click: Unpack[Click]) -> None:
         """Live with the case as it is until a date; raises as `acknowledge`."""
         fence = leases.newest(self._database, HOUR)
-        self._move(case_id, click, partial(rules.accept, until=until, fence=fence))
+        self._mover.move(case_id, click, partial(rules.accept, until=until, fence=fence))
 
     def reopen(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Take a resolution or an acceptance back; raises as `acknowledge`."""
-        self._move(case_id, click, rules.reopen)
+        self._mover.move(case_id, click, rules.reopen)
 
     def snooze(self, case_id: CaseId, *, until: datetime, **click: Unpack[Click]) -> None:
         """Look at the case again from a date on; raises as `acknowledge`."""
-        self._move(case_id, click, partial(rules.snooze, until=until))
+        self._mover.move(case_id, click, partial(rules.snooze, until=until))
 
     def assign(self, case_id: CaseId, *, owner: Owner, **click: Unpack[Click]) -> None:
         """Give the case to one of the `owners`; raises as `acknowledge`."""
         if (owner.name, owner.target) not in {(each.name, each.target) for each in self.owners()}:
             raise Report(f"Expected an owner that owners.toml names, found {owner.name!r}.")
         chosen = replace(owner, rule=f"assigned by {click['operator'].name}")
-        self._move(case_id, click, partial(rules.assign, owner=chosen))
+        self._mover.move(case_id, click, partial(rules.assign, owner=chosen))
 
     def take(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Give the case to whoever acts, who hears of it in Slack; raises as `acknowledge`."""
@@ -258,7 +222,7 @@ class Desk:
         if slack_id is None:
             raise Report(f"{name} is nobody in Slack yet: run recon operators add {name!r} --slack ID.")
         owner = Owner(name, slack_id, rule=f"assigned by {name}")
-        self._move(case_id, click, partial(rules.assign, owner=owner))
+        self._mover.move(case_id, click, partial(rules.assign, owner=owner))
 
     def adopt(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Make the case's refund an intent of ours; raises as `acknowledge`."""
@@ -267,7 +231,7 @@ class Desk:
             refund_id = RefundId(case.subject.partition(":")[2])
             return rules.adopt(case, claims.read(self._database, case.account, refund_id), **by)
 
-        self._move(case_id, click, rule)
+        self._mover.move(case_id, click, rule)
 
     def link(
         self, case_id: CaseId, *, refund_id: RefundId, intent_key: IntentKey, **click: Unpack[Click]
@@ -279,7 +243,7 @@ class Desk:
             known = claims.read(self._database, case.account, refund, intent)
             return rules.link(case, known, refund_id=refund, intent_key=intent, **by)
 
-        self._move(case_id, click, rule)
+        self._mover.move(case_id, click, rule)
 
     def unlink(self, case_id: CaseId, *, refund_id: RefundId, **click: Unpack[Click]) -> None:
         """Take such a link back; raises as `acknowledge`."""
@@ -289,94 +253,14 @@ class Desk:
             known = claims.read(self._database, case.account, named)
             return rules.unlink(case, known, refund_id=named, **by)
 
-        self._move(case_id, click, rule)
+        self._mover.move(case_id, click, rule)
 
     def comment(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Write something into the case's story; raises as `acknowledge`."""
-        self._move(case_id, click, rules.comment)
-
-    def _move(self, case_id: CaseId, click: Click, rule: Callable[..., Planned]) -> None:
-        """Save what the rule makes of the case, once per action id."""
-        operator, action_id = click["operator"], click["action_id"]
-        self._must_act(operator)
-        case = book.get(self._database, CaseId(keepable(case_id)))
-        if case is None:
-            raise Report(f"Expected a case, found none with the id {case_id}.")
-        if case.version != click["version"]:
-            self._tell(case, action_id)
-            return
-        by = By(actor=operator.name, reason=click["reason"], now=self._clock(), action_id=action_id)
-        planned = rule(case, **by)
-        if isinstance(planned, rules.Illegal):
-            if (now := book.get(self._database, case_id)) is not None and now.version != case.version:
-                self._tell(now, action_id)  # The rows were read after somebody had moved the case, and them.
-                return
-            raise Report(planned.reason)
-        change, claim = (planned, None) if isinstance(planned, Change) else planned
-        try:
-            book.move(self._database, change, self._said(case, change), claim=claim)
-        except CaseMoved as moved:  # Somebody was faster between our reading and our writing.
-            self._tell(case, action_id, moved)
-
-    def _said(self, before: Case, change: Change) -> tuple[Notice, ...]:
-        """Return what a move gives to say to those who were told of the case, or are its owners now."""
-        last, now = runs.last_saved(self._database), self._clock()
-        manner = Manner.of(
-            self._settings,
-            self._profiles(),
-            livemode=mirror.livemode(self._database),
-            as_of=last.as_of if last is not None else now,
-            now=now,
-        )
-        topics = notices.topics([before, change.case], livemode=manner.livemode)
-        known = threads.known(self._database, topics, [before.id])
-        return notices.compose([change], known, before={before.id: before}, manner=manner)
-
-    def _profiles(self) -> Mapping[str, Profile]:
-        """Return what is known of owners; nothing where owners.toml is wrong: people may act all the same."""
-        try:
-            return ownership.owners_of(self._settings.owners)
-        except ConfigurationError:  # The run says so; until then nobody rests, and no group is mentioned.
-            return {}
-
-    def _tell(self, read: Case, action_id: str, moved: CaseMoved | None = None) -> None:
-        """Say who moved the case; nothing to say when it was this very action, pressed twice.
-
-        moved: what the store found; it stands where the rows moved and the case did not.
-        """
-        entries = tuple(stored.entry for stored in book.entries(self._database, read.id))
-        if any(entry.action_id == action_id for entry in entries):
-            return
-        if moved is not None and entries[-1].version == read.version:
-            raise moved
-        raise CaseMoved(_moved(entries[-1], self._clock()))
-
-    def _must_act(self, operator: Operator) -> None:
-        now = self._known(operator)
-        if now.name == JOB:
-            raise NotPermitted(f"{JOB} is the job's own name: nobody acts by it. Give the operator another.")
-        if not now.active:
-            raise NotPermitted(f"{now.name} may no longer act at this desk.")
-        if now.role not in ACTING:
-            raise NotPermitted(
-                f"{now.name} has the role {now.role}; acting on a case needs operator or admin."
-            )
-
-    def _known(self, operator: Operator) -> Operator:
-        """Return the operator as the database has them now: a tab may be older than a decision about them."""
-        return operators.get(self._database, operator.name) or operator
+        self._mover.move(case_id, click, rules.comment)
 
     def _moves(
         self, case: Case, refunds: Iterable[Refund], operator: Operator, *, waits: bool
     ) -> tuple[Action, ...]:
         """Return the moves that the rules would let this operator try now."""
         return rules.offered(case, refunds, waits=waits) if self.may_act(operator) else ()
-
-
-def _moved(latest: Entry, now: datetime) -> str:
-    who = "A run" if latest.actor == JOB else latest.actor
-    day = "" if latest.at.date() == now.date() else f"on {latest.at.day} {latest.at:%b} "
-    return (
-        f"{who} {wording.DEEDS[latest.action]} this case {day}at {latest.at:%H:%M} UTC, after you read it. "
-        "Nothing of yours was saved: read it again, then decide."
-    )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from recon.desk import Click, Desk
+from recon.desk import Desk
 from recon.doors.store import claims
 from recon.doors.store.engines import Database
 from recon.model import tables
@@ -19,6 +19,7 @@ from recon.model.records.people import Operator
 from recon.model.records.queues import QueueFilters
 from recon.model.records.words import CaseId, CaseState, IntentKey, RefundId, Resolution, Role
 from recon.model.settings import Settings
+from recon.moving import Click
 from tests import seeds
 from tests.builders import NOON
 from tests.hours import OWNERS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, update
 
 from recon import hourly
-from recon.desk import CaseView, Click, Desk
+from recon.desk import CaseView, Desk
 from recon.doors import intents
 from recon.doors.store import cases as book
 from recon.doors.store import reading
@@ -32,6 +32,7 @@ from recon.model.records.words import (
     Role,
 )
 from recon.model.settings import ProviderSettings, Secret, Settings
+from recon.moving import Click
 from recon.rules import stories
 from tests.builders import NOON, a_refund, an_intent
 from tests.databases import Fresh

@@ -28,6 +28,7 @@ from recon.model.settings import Secret, Settings
 _SECRET_FILE_BYTES = 65_536  # A key fits a thousand times; a mistaken path to something big does not hang us.
 # Where a shell keeps the pipes of <(command), into which somebody writes; any other may hang us for ever.
 _SHELL_PIPES = (Path("/dev/fd"), Path("/proc/self/fd"))
+_LONG = 32  # Characters of a secret that signs or admits: 128 bits even in hexadecimal.
 _CONFIG_BYTES = 1_000_000  # As above: an owners.toml of ten thousand rules fits.
 
 
@@ -209,6 +210,12 @@ def _token(value: SecretStr) -> SecretStr:
     return value
 
 
+def _long(value: SecretStr) -> SecretStr:
+    if 0 < len(value.get_secret_value()) < _LONG:
+        raise ValueError(f"must have {_LONG} characters or more, which nobody guesses")
+    return value
+
+
 def _address(value: SecretStr) -> SecretStr:
     if value.get_secret_value() and "://" not in value.get_secret_value():
         raise ValueError("must be an address with ://, such as sqlite:///var/recon.db or https://...")
@@ -222,6 +229,7 @@ def _web_address(value: SecretStr) -> SecretStr:
 
 
 _Token = Annotated[SecretStr, AfterValidator(_token)]
+_Long = Annotated[SecretStr, AfterValidator(_token), AfterValidator(_long)]
 _Address = Annotated[SecretStr, AfterValidator(_address)]
 _WebAddress = Annotated[SecretStr, AfterValidator(_web_address)]
 _BaseUrl = Annotated[str, AfterValidator(_base_url)]
@@ -239,6 +247,10 @@ class _Environment(BaseSettings):
     signing_secret: _Token = Field(SecretStr(""), validation_alias="SLACK_SIGNING_SECRET")
     slack_url: _BaseUrl = Field("", validation_alias="RECON_SLACK_BASE_URL")
     heartbeat_url: _WebAddress = Field(SecretStr(""), validation_alias="RECON_HEARTBEAT_URL")
+
+    client_secret: _Token = Field(SecretStr(""), validation_alias="RECON_OIDC_CLIENT_SECRET")
+    cookie_secret: _Long = Field(SecretStr(""), validation_alias="RECON_COOKIE_SECRET")
+    proxy_secret: _Long = Field(SecretStr(""), validation_alias="RECON_PROXY_SECRET")
 
     @classmethod
     def settings_customise_sources(
@@ -325,6 +337,12 @@ def _with_environment(settings: Settings, told: _Environment) -> Settings:
             base_url=_slack_url(told.slack_url),
         ),
         heartbeat_url=_secret(told.heartbeat_url),
+        sign_in=replace(
+            settings.sign_in,
+            client_secret=_secret(told.client_secret),
+            cookie_secret=_secret(told.cookie_secret),
+            proxy_secret=_secret(told.proxy_secret),
+        ),
     )
 
 

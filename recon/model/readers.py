@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from pathlib import PurePath
 
-from recon.model import moments
-from recon.model.records.words import AccountId, IntentStatus
+from recon.model import moments, money
+from recon.model.records.words import AccountId, IntentStatus, Role
 
 Reader = Callable[[object], object]
 
@@ -91,6 +91,58 @@ def web_address(value: object) -> str:
     if isinstance(value, str) and re.fullmatch(r"https?://[^\s/]+[^\s]*", value):
         return value.rstrip("/")
     raise ValueError("a web address that begins with http:// or https://")
+
+
+def web_address_or_none(value: object) -> str:
+    """Return an http or https address without its last slash; "" where there is none."""
+    return "" if value == "" else web_address(value)
+
+
+def text_or_none(value: object) -> str:
+    """Return a text of one line; "" where there is none."""
+    return "" if value == "" else text(value)
+
+
+def header_name(value: object) -> str:
+    """Return the name of an HTTP header."""
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9-]{1,100}", value):
+        return value
+    raise ValueError("the name of an HTTP header: letters, digits and hyphens")
+
+
+def roles_of(noun: str) -> Reader:
+    """Return a reader of whose role is what, in order: a list of tables with the noun and a role."""
+    words = ", ".join(Role)
+
+    def read(value: object) -> tuple[tuple[str, Role], ...]:
+        wrong = Unknown(f"must be a list of tables, each with {noun}, a text, and role, one of {words}")
+        if not isinstance(value, list):
+            raise wrong
+        found = []
+        for each in value:
+            if not isinstance(each, dict) or set(each) != {noun, "role"} or each["role"] not in list(Role):
+                raise wrong
+            try:
+                found.append((text(each[noun]).strip(), Role(each["role"])))
+            except ValueError:
+                raise wrong from None
+        return tuple(found)
+
+    return read
+
+
+def amounts(value: object) -> Mapping[str, int]:
+    """Return amounts in minor units by currency, written in major units as texts."""
+    wrong = 'must be a table of amounts in major units by currency, such as usd = "500.00" or jpy = "60000"'
+    if not isinstance(value, Mapping):
+        raise Unknown(wrong)
+    found: dict[str, int] = {}
+    for currency, amount in value.items():
+        minor = money.minor(amount, currency) if isinstance(amount, str) else None
+        if not minor:
+            raise Unknown(f"{wrong}; {currency} is not")
+        found[currency] = minor
+    return found
 
 
 def moment_or_none(value: object) -> datetime | None:

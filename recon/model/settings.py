@@ -13,9 +13,9 @@ from typing import Any
 
 from recon.model import readers
 from recon.model.errors import ConfigurationError
-from recon.model.readers import Reader
 from recon.model.records.results import Policy
-from recon.model.records.words import AccountId
+from recon.model.records.words import AccountId, Role
+from recon.model.sections import SECTIONS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,7 +117,8 @@ class SlackSettings:
 class DashboardSettings:
     """Where the dashboard is, for links and for listening.
 
-    mode: "local" refuses to listen beyond loopback.
+    mode: "local" refuses to listen beyond loopback, "oidc" signs people in at an OpenID provider, "proxy"
+    believes a proxy that knows a secret.
     """
 
     url: str = "http://127.0.0.1:8501"
@@ -126,6 +127,46 @@ class DashboardSettings:
     mode: str = "local"
     operator: str = "local operator"
     queue_page: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SignInSettings:
+    """Who may come in beyond local mode, and as what.
+
+    metadata_url: the OpenID provider's own description of itself. session: how long somebody stays signed in.
+    user_header, groups_header: what the proxy says of a person; secret_header: what proves that it is the
+    proxy. groups: of the provider or the proxy, and the role of each, the first that fits; people: verified
+    e-mail addresses, before any group. Whom neither names has no access.
+    """
+
+    metadata_url: str = ""
+    client_id: str = ""
+    client_secret: Secret = Secret("")
+    cookie_secret: Secret = Secret("")
+    session: timedelta = timedelta(hours=8)
+    user_header: str = "X-Forwarded-Email"
+    groups_header: str = "X-Forwarded-Groups"
+    secret_header: str = "X-Recon-Proxy-Secret"  # noqa: S105 -- a header's name
+    proxy_secret: Secret = Secret("")
+    groups: tuple[tuple[str, Role], ...] = ()
+    people: tuple[tuple[str, Role], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GuardSettings:
+    """How long the guarded tool waits, and when it may send again.
+
+    deadline: of one call, look-up included; shorter than the lease, in which one caller alone may send.
+    absent_after: between two complete look-ups that found nothing. resend_within: since the first send; the
+    provider forgets a key after 24 hours. settle_limit: intents that one sweep looks up.
+    """
+
+    deadline_seconds: float = 20.0
+    send_timeout_seconds: float = 10.0
+    lease: timedelta = timedelta(seconds=45)
+    absent_after: timedelta = timedelta(seconds=60)
+    resend_within: timedelta = timedelta(hours=23)
+    settle_limit: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +191,8 @@ class Settings:
 
     database_url: holds a password, so it is a Secret. surge_limit: new missing, orphan and stuck cases above
     this in one run are announced as one. stale_after: no complete run younger than this raises the alarm.
+    four_eyes: from which amount at risk on, in minor units by currency, one person proposes and another
+    approves; a currency that is not named needs one person.
     metrics_address, metrics_port: where the scheduler serves its metrics; port 0 serves none.
     """
 
@@ -160,6 +203,9 @@ class Settings:
     lease: LeaseSettings = field(default_factory=LeaseSettings)
     slack: SlackSettings = field(default_factory=SlackSettings)
     dashboard: DashboardSettings = field(default_factory=DashboardSettings)
+    sign_in: SignInSettings = field(default_factory=SignInSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+    four_eyes: Mapping[str, int] = field(default_factory=dict)
     intents: IntentsMapping | None = None
     surge_limit: int = 25
     stale_after: timedelta = timedelta(hours=2)
@@ -255,6 +301,17 @@ def _check_together(settings: Settings, source: str) -> None:
             f"{source}: slack.look_up_after_seconds must be slack.timeout_seconds and a minute or more, "
             f"because messages can show late; found {slack.look_up_after.total_seconds():g}."
         )
+    guard = settings.guard
+    if guard.send_timeout_seconds > guard.deadline_seconds:
+        raise ConfigurationError(
+            f"{source}: guard.send_timeout_seconds must be at most guard.deadline_seconds; found "
+            f"{guard.send_timeout_seconds:g} and {guard.deadline_seconds:g}."
+        )
+    if guard.lease <= timedelta(seconds=guard.deadline_seconds):
+        raise ConfigurationError(
+            f"{source}: guard.lease_seconds must be more than guard.deadline_seconds, so that a call has "
+            f"ended before its lease does; found {guard.lease.total_seconds():g}."
+        )
 
 
 # What a secret is called, and the variable it must come from instead.
@@ -265,6 +322,9 @@ _SECRET_KEYS = {
     "signing_secret": "SLACK_SIGNING_SECRET",
     "database_url": "RECON_DATABASE_URL",
     "heartbeat_url": "RECON_HEARTBEAT_URL",
+    "client_secret": "RECON_OIDC_CLIENT_SECRET",
+    "cookie_secret": "RECON_COOKIE_SECRET",
+    "proxy_secret": "RECON_PROXY_SECRET",
     "intents.url": "RECON_INTENTS_DATABASE_URL",
 }
 # What a secret looks like: the prefixes that Stripe and Slack document, and an address with a password.
@@ -289,103 +349,3 @@ def _refuse_secrets(key: str, value: object, source: str) -> None:
             f"{source}: {key} holds what looks like a secret; secrets come from the environment only, and "
             "one that stood in a file should be replaced."
         )
-
-
-_SLACK_SECONDS = readers.duration("seconds", low=1)
-_TIMEOUT = readers.number(0.1, 300, "a number of seconds")
-
-# Section of recon.toml: (attribute of Settings, None for Settings itself; key: (field, reader)).
-SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
-    "policy": (
-        "policy",
-        {
-            "stuck_after_minutes": ("stuck_after", readers.duration("minutes")),
-            "missing_after_minutes": ("missing_after", readers.duration("minutes")),
-            "orphan_after_minutes": ("orphan_after", readers.duration("minutes")),
-            "duplicate_window_hours": ("duplicate_window", readers.duration("hours")),
-            "repeat_window_days": ("repeat_window", readers.duration("days")),
-            "inferred_window_hours": ("inferred_window", readers.duration("hours")),
-            "clock_skew_seconds": ("clock_skew", readers.duration("seconds")),
-            "provider_pending_after_days": ("provider_pending_after", readers.duration("days")),
-            "healing": ("healing", readers.flag),
-        },
-    ),
-    "provider": (
-        "provider",
-        {
-            "dashboard_url": ("dashboard_url", readers.web_address),
-            "accounts": ("accounts", readers.accounts),
-            "metadata_key": ("metadata_key", readers.metadata_key),
-            "connect_timeout_seconds": ("connect_timeout_seconds", _TIMEOUT),
-            "read_timeout_seconds": ("read_timeout_seconds", _TIMEOUT),
-            "page_size": ("page_size", readers.count(1, 100)),
-            "page_limit": ("page_limit", readers.count(1, 1_000_000)),
-            "requests_per_second": (
-                "requests_per_second",
-                readers.number(0.1, 1000, "a number of requests"),
-            ),
-            "retry_limit": ("retry_limit", readers.count(0, 10_000)),
-            "retry_seconds": ("retry_seconds", readers.number(0, 3600, "a number of seconds")),
-        },
-    ),
-    "pull": (
-        "pull",
-        {
-            "first_window_days": ("first_window", readers.duration("days", low=1)),
-            "overlap_minutes": ("overlap", readers.duration("minutes")),
-            "relist_days": ("relist", readers.duration("days", low=1)),
-            "relist_slices": ("relist_slices", readers.count(1, 1000)),
-            "intents_from": ("intents_from", readers.moment_or_none),
-        },
-    ),
-    "lease": ("lease", {"duration_minutes": ("duration", readers.duration("minutes", low=1))}),
-    "slack": (
-        "slack",
-        {
-            "operators_channel": ("operators_channel", readers.text),
-            "timeout_seconds": ("timeout_seconds", readers.count(1, 60, "a whole number of seconds")),
-            "look_up_after_seconds": ("look_up_after", _SLACK_SECONDS),
-            "attempt_limit": ("attempt_limit", readers.count(1, 100)),
-            "claim_seconds": ("claim", _SLACK_SECONDS),
-            "retry_after_limit_seconds": ("retry_after_limit", _SLACK_SECONDS),
-            "messages_per_minute": ("messages_per_minute", readers.count(1, 10_000)),
-        },
-    ),
-    "dashboard": (
-        "dashboard",
-        {
-            "url": ("url", readers.web_address),
-            "address": ("address", readers.text),
-            "port": ("port", readers.count(1, 65535)),
-            "mode": ("mode", readers.one_of("local")),
-            "operator": ("operator", readers.text),
-            "queue_page": ("queue_page", readers.count(1, 500)),
-        },
-    ),
-    "alarms": (
-        None,
-        {
-            "surge_limit": ("surge_limit", readers.count(1, 1_000_000)),
-            "stale_after_minutes": ("stale_after", readers.duration("minutes", low=1)),
-        },
-    ),
-    "pulse": (
-        None,
-        {
-            "heartbeat_timeout_seconds": ("heartbeat_timeout_seconds", _TIMEOUT),
-            "metrics_textfile": ("metrics_textfile", readers.metrics_file_or_none),
-            "metrics_address": ("metrics_address", readers.text),
-            "metrics_port": ("metrics_port", readers.count(0, 65535)),
-        },
-    ),
-    "intents": (
-        "intents",
-        {
-            "table": ("table", readers.table_name),
-            "columns": ("columns", readers.columns),
-            "statuses": ("statuses", readers.statuses),
-            "amount_unit": ("amount_unit", readers.one_of("minor", "major")),
-            "constants": ("constants", readers.constants),
-        },
-    ),
-}

@@ -62,6 +62,11 @@ ACTIONS: Final = {
     Action.ADOPTED: "Refund adopted",
     Action.LINKED: "Refund linked",
     Action.UNLINKED: "Link taken back",
+    Action.LOOKED: "Looked at the provider",
+    Action.CONFIRMED: "Confirmed as refunded",
+    Action.REFUTED: "Confirmed as not refunded",
+    Action.PROPOSED: "Proposed, for a second person",
+    Action.DECLINED: "Proposal declined",
 }
 
 # How a sentence tells what somebody did to a case.
@@ -82,6 +87,11 @@ DEEDS: Final = {
     Action.ADOPTED: "adopted the refund of",
     Action.LINKED: "linked a refund of",
     Action.UNLINKED: "took back a link of",
+    Action.LOOKED: "asked the provider about",
+    Action.CONFIRMED: "confirmed the refund of",
+    Action.REFUTED: "confirmed that nothing was refunded in",
+    Action.PROPOSED: "proposed a decision on",
+    Action.DECLINED: "declined what was proposed for",
 }
 
 RESOLUTIONS: Final = {

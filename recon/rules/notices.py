@@ -38,7 +38,7 @@ INCOMPLETE = "incomplete|"  # What the key of the alarm of an incomplete run, an
 RESTS_ON_ABSENCE = frozenset({Kind.MISSING, Kind.ORPHAN, Kind.STUCK})
 
 # What a run or a person does to a case that its owner is told; the rest only changes the root.
-_TOLD = frozenset(Action) - {Action.HEALED, Action.COMMENTED, Action.UNLINKED}
+_TOLD = frozenset(Action) - {Action.HEALED, Action.COMMENTED, Action.UNLINKED, Action.LOOKED}
 # What is heard in the channel as well; so is a case that arrives from another thread.
 _RINGS = frozenset({Action.OPENED, Action.REOPENED, Action.REGRESSED})
 # What a person does to a case that nobody was told of, and that is news all the same.

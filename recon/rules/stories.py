@@ -42,6 +42,11 @@ STEPS: Mapping[Action, frozenset[_Step]] = {
     Action.LINKED: _steps((_OPEN, _TAKEN), _TAKEN),
     Action.UNLINKED: _STAYS_ANYWHERE,
     Action.COMMENTED: _STAYS_ANYWHERE,
+    Action.LOOKED: _STAYS_ANYWHERE,
+    Action.CONFIRMED: _steps((_OPEN, _TAKEN), _TAKEN),
+    Action.REFUTED: _steps((_OPEN, _TAKEN), _TAKEN),
+    Action.PROPOSED: _STAYS_ANYWHERE,
+    Action.DECLINED: _STAYS_ANYWHERE,
 }
 
 # What ends a decision or a snooze, whether another follows or not.

@@ -9,7 +9,9 @@ import pytest
 
 from recon.doors import config
 from recon.model.errors import ConfigurationError
-from recon.model.settings import SECTIONS, IntentsMapping, Secret, Settings, build
+from recon.model.records.words import Role
+from recon.model.sections import SECTIONS
+from recon.model.settings import IntentsMapping, Secret, Settings, build
 from recon.rules import ownership
 
 SHIPPED = Path(__file__).parents[2] / "config"
@@ -67,6 +69,21 @@ def test_a_file_wins_over_the_defaults_and_leaves_the_rest(write: Callable[[str]
 
     assert loaded.policy.stuck_after == timedelta(minutes=90)
     assert loaded.policy.missing_after == timedelta(minutes=15)
+
+
+def test_whose_role_is_what_is_read_in_order(write: Callable[[str], Path]) -> None:
+    file = write(
+        '[sign_in]\ngroups = [{group = "leads", role = "approver"}, {group = "all", role = "viewer"}]\n'
+        'people = [{email = "ana@x.example", role = "admin"}]\n'
+        '[four_eyes]\namounts = {usd = "500.00", jpy = "60000"}'
+    )
+
+    loaded = config.load({"RECON_CONFIG": str(file), "RECON_PROXY_SECRET": "s" * 32})
+
+    assert loaded.sign_in.groups == (("leads", Role.APPROVER), ("all", Role.VIEWER))
+    assert loaded.sign_in.people == (("ana@x.example", Role.ADMIN),)
+    assert loaded.sign_in.proxy_secret.reveal() == "s" * 32
+    assert loaded.four_eyes == {"usd": 50000, "jpy": 60000}
 
 
 def test_a_folder_is_as_good_as_its_file(write: Callable[[str], Path]) -> None:
@@ -195,13 +212,31 @@ NEEDED = 'key = "k"\namount_minor = "a"\ncurrency = "c"\nstatus = "s"\ncreated_a
         ("[provider]\naccounts = ['acct_1', 'acct_1']", "each once"),
         ("[provider]\naccounts = [['acct_1']]", "a list of connected account ids"),
         ("[provider]\nmetadata_key = 'a[b]'", "without spaces or brackets"),
+        ("[sign_in]\ngroups = ['leads']", "sign_in.groups must be a list of tables, each with group"),
+        (
+            "[sign_in]\npeople = [{email = 'ana@x.example', role = 'boss'}]",
+            "role, one of viewer, operator, approver, admin",
+        ),
+        ("[sign_in]\nuser_header = 'X User'", "the name of an HTTP header"),
+        ("[sign_in]\nclient_secret = 'hidden'", "RECON_OIDC_CLIENT_SECRET"),
+        ("[four_eyes]\namounts = {usd = 500}", "four_eyes.amounts must be a table of amounts in major units"),
+        ("[four_eyes]\namounts = {usd = '0'}", "four_eyes.amounts must be a table"),
+        (
+            "[four_eyes]\namounts = {jpy = '1.5'}",
+            "four_eyes.amounts must be a table of amounts in major units",
+        ),
+        ("[guard]\nlease_seconds = 20", "guard.lease_seconds must be more than guard.deadline_seconds"),
+        ("[guard]\nsend_timeout_seconds = 21", "guard.send_timeout_seconds must be at most"),
         ("[slack]\noperators_channel = ''", "slack.operators_channel must be a text of one line"),
         ("[slack]\nclaim_seconds = 20", "slack.claim_seconds must be more than twice slack.timeout_seconds"),
         (
             "[slack]\nlook_up_after_seconds = 69",
             "slack.look_up_after_seconds must be slack.timeout_seconds and a m",
         ),
-        ("[dashboard]\nmode = 'open'", "dashboard.mode must be one of local; found the text 'open'"),
+        (
+            "[dashboard]\nmode = 'open'",
+            "dashboard.mode must be one of local, oidc, proxy; found the text 'open'",
+        ),
         ("[dashboard]\nurl = 'recon.example'", "dashboard.url must be a web address"),
         ("[lease]\nduration_minutes = 0", "lease.duration_minutes must be a number of minutes from 1"),
         ("[intents]\ntable = 't'", "intents.columns is missing"),
@@ -265,6 +300,8 @@ def test_a_secret_in_a_file_is_refused_and_not_repeated(
         ({"STRIPE_API_KEY": "sk_test_hid den"}, "STRIPE_API_KEY must be one word"),
         ({"STRIPE_API_KEY": "sk_test_hidden\u00e9"}, "STRIPE_API_KEY must be one word"),
         ({"RECON_DATABASE_URL": "hidden.db"}, "RECON_DATABASE_URL must be an address with ://"),
+        ({"RECON_COOKIE_SECRET": "hidden"}, "RECON_COOKIE_SECRET must have 32 characters or more"),
+        ({"RECON_PROXY_SECRET": "hidden"}, "RECON_PROXY_SECRET must have 32 characters or more"),
         ({"RECON_STRIPE_BASE_URL": "http://10.0.0.1:8080"}, "RECON_STRIPE_BASE_URL must begin with https://"),
         ({"RECON_SLACK_BASE_URL": "slack.com"}, "RECON_SLACK_BASE_URL must be a web address"),
         (

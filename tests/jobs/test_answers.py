@@ -8,7 +8,7 @@ import pytest
 import structlog
 
 from jobs.answers import Answer, Answers, Outcome, action_id
-from recon.desk import Click, Desk
+from recon.desk import Desk
 from recon.doors.store import cases as book
 from recon.doors.store import operators
 from recon.doors.store.engines import Database
@@ -20,6 +20,7 @@ from recon.model.records.notices import Block
 from recon.model.records.people import Operator
 from recon.model.records.words import Action, Actor, CaseId, CaseState, Kind, Resolution, Role
 from recon.model.settings import Settings
+from recon.moving import Click
 from tests import seeds
 from tests.builders import NOON
 from tests.clicks import ANA, HOME, pressed, sent
@@ -204,7 +205,7 @@ def test_a_dialog_shows_the_case_and_says_nothing_more(
 @pytest.mark.parametrize(
     "by,expected",
     [
-        ("U0VERA", "Vera has the role viewer; acting on a case needs operator or admin."),
+        ("U0VERA", "Vera has the role viewer; this takes operator or approver or admin."),
         ("U0GONE", "Gone may no longer act."),
         ("U0EVE", "You are no operator of recon yet."),
     ],

@@ -125,6 +125,11 @@ class Action(StrEnum):
     ADOPTED = "adopted"  # A person made its refund an intent of ours.
     LINKED = "linked"  # A person said which intent a refund belongs to.
     UNLINKED = "unlinked"  # A person took that back.
+    LOOKED = "looked"  # A person asked the provider again; the answer is in the reason.
+    CONFIRMED = "confirmed"  # A person settled a stuck intent as done by a refund that the provider showed.
+    REFUTED = "refuted"  # A person settled a stuck intent as not refunded, after a complete look.
+    PROPOSED = "proposed"  # A person wants a move that a second person must approve.
+    DECLINED = "declined"  # A second person said no, or who proposed it took it back.
 
 
 class Resolution(StrEnum):
@@ -161,4 +166,5 @@ class Role(StrEnum):
 
     VIEWER = "viewer"  # Reads.
     OPERATOR = "operator"  # Acts on cases.
-    ADMIN = "admin"  # Also manages operators.
+    APPROVER = "approver"  # Also approves what another proposed.
+    ADMIN = "admin"  # Also manages operators and switches.

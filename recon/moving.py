@@ -1,0 +1,151 @@
+"""How a person's move becomes a change: read the case, ask the rule, save it with what it gives to say.
+
+A step of the flows in which people act. Rights are checked here, at every action and against the database. A
+move names the version that was looked at: whoever comes second is told who was first, and nothing is
+overwritten. Never decides what a move makes of a case: rules/moves.py does.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TypedDict
+
+from recon.doors.store import cases as book
+from recon.doors.store import mirror, operators, runs, threads
+from recon.doors.store.engines import Database
+from recon.model import wording
+from recon.model.characters import keepable
+from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Report
+from recon.model.records.cases import JOB, Case, Change, Entry
+from recon.model.records.claims import Claim
+from recon.model.records.notices import Manner, Notice
+from recon.model.records.owners import Profile
+from recon.model.records.people import Operator
+from recon.model.records.words import Actor, CaseId, Role
+from recon.model.settings import Settings
+from recon.rules import moves as rules
+from recon.rules import notices, ownership, permissions
+
+Clock = Callable[[], datetime]
+
+
+class By(TypedDict):
+    """What every rule is told of a move: who makes it, why and when, and the id that makes it one move."""
+
+    actor: Actor
+    reason: str
+    now: datetime
+    action_id: str
+
+
+class Click(TypedDict):
+    """What every move needs of the person who makes it. version: of the case that they looked at."""
+
+    version: int
+    reason: str
+    operator: Operator
+    action_id: str
+
+
+# What a rule makes of a move: a change, with what it says of the case's rows, or why there is none.
+Planned = Change | tuple[Change, Claim] | rules.Illegal
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)
+
+
+class Mover:
+    """Makes people's moves; keeps nothing of anybody's."""
+
+    def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
+        self._database = database
+        self._settings = settings
+        self._clock = clock
+
+    def standing(self, operator: Operator) -> Operator:
+        """Return somebody as they stand now: a tab may be older than a decision about them."""
+        return permissions.standing(operator, operators.get(self._database, operator.name))
+
+    def must(self, operator: Operator, needed: Role = Role.OPERATOR) -> None:
+        """Return if somebody has this role now, or one above it.
+
+        Raises:
+            NotPermitted: they have not; the text says what it takes.
+        """
+        refused = permissions.refusal(self.standing(operator), needed)
+        if refused is not None:
+            raise NotPermitted(refused)
+
+    def move(self, case_id: CaseId, click: Click, rule: Callable[..., Planned]) -> None:
+        """Save what the rule makes of the case, once per action id.
+
+        rule: takes the case and what By holds.
+
+        Raises:
+            CaseMoved: somebody moved it after this version; the text says who. Nothing was written.
+            NotPermitted: the operator may only read. Nothing was written.
+            Report: the case does not allow it, or the reason is missing or too long. Nothing was written.
+        """
+        operator, action_id = click["operator"], click["action_id"]
+        self.must(operator)
+        case = book.get(self._database, CaseId(keepable(case_id)))
+        if case is None:
+            raise Report(f"Expected a case, found none with the id {case_id}.")
+        if case.version != click["version"]:
+            self._tell(case, action_id)
+            return
+        by = By(actor=operator.name, reason=click["reason"], now=self._clock(), action_id=action_id)
+        planned = rule(case, **by)
+        if isinstance(planned, rules.Illegal):
+            if (now := book.get(self._database, case_id)) is not None and now.version != case.version:
+                self._tell(now, action_id)  # The rows were read after somebody had moved the case, and them.
+                return
+            raise Report(planned.reason)
+        change, claim = (planned, None) if isinstance(planned, Change) else planned
+        try:
+            book.move(self._database, change, self._said(case, change), claim=claim)
+        except CaseMoved as moved:  # Somebody was faster between our reading and our writing.
+            self._tell(case, action_id, moved)
+
+    def _said(self, before: Case, change: Change) -> tuple[Notice, ...]:
+        """Return what a move gives to say to those who were told of the case, or are its owners now."""
+        last, now = runs.last_saved(self._database), self._clock()
+        manner = Manner.of(
+            self._settings,
+            self._profiles(),
+            livemode=mirror.livemode(self._database),
+            as_of=last.as_of if last is not None else now,
+            now=now,
+        )
+        topics = notices.topics([before, change.case], livemode=manner.livemode)
+        known = threads.known(self._database, topics, [before.id])
+        return notices.compose([change], known, before={before.id: before}, manner=manner)
+
+    def _profiles(self) -> Mapping[str, Profile]:
+        """Return what is known of owners; nothing where owners.toml is wrong: people may act all the same."""
+        try:
+            return ownership.owners_of(self._settings.owners)
+        except ConfigurationError:  # The run says so; until then nobody rests, and no group is mentioned.
+            return {}
+
+    def _tell(self, read: Case, action_id: str, moved: CaseMoved | None = None) -> None:
+        """Say who moved the case; nothing to say when it was this very action, pressed twice.
+
+        moved: what the store found; it stands where the rows moved and the case did not.
+        """
+        entries = tuple(stored.entry for stored in book.entries(self._database, read.id))
+        if any(entry.action_id == action_id for entry in entries):
+            return
+        if moved is not None and entries[-1].version == read.version:
+            raise moved
+        raise CaseMoved(_moved(entries[-1], self._clock()))
+
+
+def _moved(latest: Entry, now: datetime) -> str:
+    who = "A run" if latest.actor == JOB else latest.actor
+    day = "" if latest.at.date() == now.date() else f"on {latest.at.day} {latest.at:%b} "
+    return (
+        f"{who} {wording.DEEDS[latest.action]} this case {day}at {latest.at:%H:%M} UTC, after you read it. "
+        "Nothing of yours was saved: read it again, then decide."
+    )

@@ -1,0 +1,59 @@
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from recon.model.records.cases import JOB
+from recon.model.records.people import Operator
+from recon.model.records.words import Actor, Role
+from recon.rules import permissions
+
+ANA = Operator(Actor("Ana"), Role.APPROVER, slack_id="U1")
+
+
+def test_each_role_may_do_what_those_before_it_may() -> None:
+    allowed = {
+        (role, needed): permissions.allows(replace(ANA, role=role), needed)
+        for role, needed in product(Role, Role)
+    }
+
+    assert [role for role in Role if allowed[role, Role.OPERATOR]] == [
+        Role.OPERATOR,
+        Role.APPROVER,
+        Role.ADMIN,
+    ]
+    assert [role for role in Role if allowed[role, Role.APPROVER]] == [Role.APPROVER, Role.ADMIN]
+    assert [role for role in Role if allowed[role, Role.ADMIN]] == [Role.ADMIN]
+
+
+def test_whoever_may_not_is_told_what_it_takes() -> None:
+    vera = replace(ANA, role=Role.OPERATOR)
+
+    assert permissions.refusal(vera, Role.APPROVER) == (
+        "Ana has the role operator; this takes approver or admin."
+    )
+
+
+@pytest.mark.parametrize(
+    "person, said",
+    [
+        (replace(ANA, active=False), "may no longer act"),
+        (replace(ANA, name=JOB, role=Role.ADMIN), "nobody acts by it"),
+    ],
+)
+def test_nobody_acts_who_was_removed_or_uses_the_jobs_name(person: Operator, said: str) -> None:
+    assert said in str(permissions.refusal(person, Role.VIEWER))
+
+
+@pytest.mark.parametrize("told, known", product(Role, Role))
+def test_the_database_takes_rights_away_and_adds_none(told: Role, known: Role) -> None:
+    found = permissions.standing(replace(ANA, role=told, slack_id=None), replace(ANA, role=known))
+
+    assert found.role in {told, known}
+    assert list(Role).index(found.role) == min(list(Role).index(told), list(Role).index(known))
+    assert found.slack_id == "U1"
+
+
+def test_who_was_removed_in_the_database_is_removed_however_they_came_in() -> None:
+    assert not permissions.standing(ANA, replace(ANA, active=False)).active
+    assert permissions.standing(ANA, None) == ANA
