@@ -13,6 +13,7 @@ from recon.doors.store import cases as book
 from recon.doors.store import mirror, operators, runs, threads
 from recon.doors.store.engines import Database
 from recon.model import wording
+from recon.model.changes import Illegal
 from recon.model.characters import keepable
 from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Report
 from recon.model.records.cases import JOB, Case, Change, Entry
@@ -22,7 +23,6 @@ from recon.model.records.owners import Profile
 from recon.model.records.people import Operator
 from recon.model.records.words import Actor, CaseId, Role
 from recon.model.settings import Settings
-from recon.rules import moves as rules
 from recon.rules import notices, ownership, permissions
 
 Clock = Callable[[], datetime]
@@ -47,7 +47,7 @@ class Click(TypedDict):
 
 
 # What a rule makes of a move: a change, with what it says of the case's rows, or why there is none.
-Planned = Change | tuple[Change, Claim] | rules.Illegal
+Planned = Change | tuple[Change, Claim] | Illegal
 
 
 def utc_now() -> datetime:
@@ -97,7 +97,7 @@ class Mover:
             return
         by = By(actor=operator.name, reason=click["reason"], now=self._clock(), action_id=action_id)
         planned = rule(case, **by)
-        if isinstance(planned, rules.Illegal):
+        if isinstance(planned, Illegal):
             if (now := book.get(self._database, case_id)) is not None and now.version != case.version:
                 self._tell(now, action_id)  # The rows were read after somebody had moved the case, and them.
                 return

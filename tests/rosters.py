@@ -7,6 +7,7 @@ from recon import assigning
 from recon.assigning import Applied
 from recon.doors.store import cases as book
 from recon.doors.store.engines import Database
+from recon.model.changes import Illegal
 from recon.model.records.cases import Case, Change, Owner
 from recon.model.records.words import Actor
 from recon.model.settings import Settings, SlackSettings
@@ -54,7 +55,7 @@ def as_stored(database: Database, case: Case) -> Case:
     return found
 
 
-def move(database: Database, change: Change | moves.Illegal) -> Case:
+def move(database: Database, change: Change | Illegal) -> Case:
     assert isinstance(change, Change), change
     book.move(database, change)
     return change.case

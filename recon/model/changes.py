@@ -3,12 +3,33 @@
 Rules decide what a case becomes; this only keeps version, times and entry in step. Never saves anything.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
+from recon.model.characters import is_blank, keepable
 from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.words import Action, Actor, CaseState, RunId
+
+REASON_LIMIT: Final = 2_000  # Characters of a person's reason: half a page, and it still fits one message.
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """A move that this case does not allow; reason is one sentence for the person who tried."""
+
+    reason: str
+
+
+def written(reason: str) -> str | Illegal:
+    """Return a person's reason as it is kept; a move without one, or with one too long, is none."""
+    reason = keepable(reason).strip()
+    if is_blank(reason):
+        return Illegal("A reason is required: say in a sentence why.")
+    if len(reason) > REASON_LIMIT:
+        return Illegal(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} are kept.")
+    return reason
 
 
 def to(

@@ -5,11 +5,12 @@ are saved together by doors/store/cases.py.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recon.model import changes
-from recon.model.characters import is_blank, keepable
+from recon.model.changes import Illegal
+from recon.model.characters import keepable
 from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change, Entry, Owner
 from recon.model.records.claims import Adoption, Known, Link
@@ -27,7 +28,6 @@ from recon.model.records.words import (
     Resolution,
 )
 
-REASON_LIMIT = 2_000  # Characters of a person's reason: half a page, and it still fits one message of ours.
 ACCEPTANCE_LIMIT = timedelta(days=366)  # Books are closed once a year; somebody looks at it again then.
 SNOOZE_LIMIT = timedelta(days=31)  # Whoever needs longer than a month accepts it.
 
@@ -49,13 +49,6 @@ FROM: Mapping[Action, tuple[frozenset[CaseState], str]] = {
     Action.REOPENED: (_DECIDED, "only a resolved or accepted case can be reopened"),
     Action.COMMENTED: (_ANY, ""),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Illegal:
-    """A move that this case does not allow; reason is one sentence for the person who tried."""
-
-    reason: str
 
 
 def unjudged(entries: Iterable[Entry], judged_at: datetime | None) -> Entry | None:
@@ -267,12 +260,10 @@ def _moved(
     states, otherwise = FROM[action]
     if case.state not in states:
         return Illegal(f"Case {case.id} is {case.state}; {otherwise}.")
-    reason = keepable(reason).strip()
-    if is_blank(reason):
-        return Illegal("A reason is required: say in a sentence why.")
-    if len(reason) > REASON_LIMIT:
-        return Illegal(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} are kept.")
-    return changes.to(case, after, action, actor, keepable(said) + reason, now=now, action_id=action_id)
+    kept = changes.written(reason)
+    if isinstance(kept, Illegal):
+        return kept
+    return changes.to(case, after, action, actor, keepable(said) + kept, now=now, action_id=action_id)
 
 
 def _date(until: datetime, now: datetime, limit: timedelta, done: str) -> Illegal | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recon.model import dialogs
+from recon.model import changes, dialogs
 from recon.model.buttons import Button, Verb
 from recon.model.characters import is_blank
 from recon.model.dialogs import MORNING, SNOOZE_LIMIT, Nap
@@ -203,7 +203,7 @@ def test_what_another_app_kept_is_not_ours(memo: object) -> None:
 
 
 def test_the_limits_are_those_of_the_moves() -> None:
-    assert (dialogs.REASON_LIMIT, dialogs.SNOOZE_LIMIT) == (moves.REASON_LIMIT, moves.SNOOZE_LIMIT)
+    assert (dialogs.REASON_LIMIT, dialogs.SNOOZE_LIMIT) == (changes.REASON_LIMIT, moves.SNOOZE_LIMIT)
 
 
 @pytest.mark.parametrize(

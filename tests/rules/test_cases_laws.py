@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from recon.model.changes import Illegal
 from recon.model.records.cases import Case, Change, Entry, Owner
 from recon.model.records.claims import Known
 from recon.model.records.results import Mismatch
@@ -113,7 +114,7 @@ class Life:
             action_id=f"click_{len(self.entries)}",
             **self.told(action),
         )
-        if not isinstance(found, moves.Illegal):
+        if not isinstance(found, Illegal):
             self.take(found[0] if isinstance(found, tuple) else found)
 
     def told(self, action: Action) -> Mapping[str, object]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from recon.model.changes import REASON_LIMIT, Illegal
 from recon.model.records.cases import Case, Change, Owner
 from recon.model.records.claims import Known
 from recon.model.records.words import (
@@ -21,7 +22,7 @@ from recon.model.records.words import (
     Subject,
 )
 from recon.rules import moves, stories
-from recon.rules.moves import ACCEPTANCE_LIMIT, REASON_LIMIT, SNOOZE_LIMIT, Illegal
+from recon.rules.moves import ACCEPTANCE_LIMIT, SNOOZE_LIMIT
 from tests.builders import NOON, a_case, a_mismatch, a_refund, an_intent, an_owner
 
 ANA = Actor("Ana")

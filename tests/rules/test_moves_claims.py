@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from recon.model.changes import Illegal
 from recon.model.records.cases import Case
 from recon.model.records.claims import Adoption, Known, Link
 from recon.model.records.provider import Intent
@@ -18,7 +19,6 @@ from recon.model.records.words import (
     Subject,
 )
 from recon.rules import moves
-from recon.rules.moves import Illegal
 from tests.builders import PLATFORM, a_case, a_mismatch, an_intent
 from tests.rules.test_moves import BY, KEY, NOW, ORPHAN, REFUND, STRAY
 
