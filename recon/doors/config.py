@@ -25,6 +25,7 @@ from recon.model.documents import Document
 from recon.model.errors import ConfigurationError
 from recon.model.settings import Secret, Settings
 
+_FILES = ("recon.toml", "owners.toml", "tools.toml")  # In the order in which they are read.
 _SECRET_FILE_BYTES = 65_536  # A key fits a thousand times; a mistaken path to something big does not hang us.
 # Where a shell keeps the pipes of <(command), into which somebody writes; any other may hang us for ever.
 _SHELL_PIPES = (Path("/dev/fd"), Path("/proc/self/fd"))
@@ -35,9 +36,9 @@ _CONFIG_BYTES = 1_000_000  # As above: an owners.toml of ten thousand rules fits
 def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> Settings:
     """Return what this process was told.
 
-    environ: None is the process's own. path: a folder with recon.toml and owners.toml, or a recon.toml; None
-    is what RECON_CONFIG names, else ./config where it exists. An owners.toml without [[severities]] has the
-    shipped ones.
+    environ: None is the process's own. path: a folder with recon.toml, owners.toml and tools.toml, or a
+    recon.toml; None is what RECON_CONFIG names, else ./config where it exists. An owners.toml without
+    [[severities]] has the shipped ones; a tools.toml adds to the shipped tools.
 
     Raises:
         ConfigurationError: a file or variable cannot be read, or does not say what it should.
@@ -46,12 +47,16 @@ def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> 
     shipped = _shipped()
     settings = model.build(_document(shipped / "recon.toml"), source="the shipped recon.toml")
     owners = _document(shipped / "owners.toml")
+    tools = [_document(shipped / "tools.toml")]
     for file in _chosen(environ, path):
         if file.name == "owners.toml":
             owners = _rated(_document(file), like=owners)
+        elif file.name == "tools.toml":
+            tools.append(_document(file))
         else:
             settings = model.build(_document(file), base=settings, source=str(file))
-    return _with_environment(replace(settings, owners=owners), _environment(environ))
+    told = replace(settings, owners=owners, tools=tuple(tools))
+    return _with_environment(told, _environment(environ))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +143,16 @@ def _chosen(environ: Mapping[str, str], path: Path | None) -> list[Path]:
     if place.is_dir():
         found = _inside(place)
         if not found:
-            raise ConfigurationError(
-                f"{told_by} names {place}, which holds neither recon.toml nor owners.toml."
-            )
+            raise ConfigurationError(f"{told_by} names {place}, which holds none of {', '.join(_FILES)}.")
         return found
     if not place.is_file():
         raise ConfigurationError(f"{told_by} names {place}, which is neither a file nor a folder.")
-    beside = place.with_name("owners.toml")
-    return [place, beside] if beside.is_file() and beside != place else [place]
+    others = (place.with_name(name) for name in _FILES[1:])
+    return [place, *(other for other in others if other.is_file() and other != place)]
 
 
 def _inside(folder: Path) -> list[Path]:
-    return [file for name in ("recon.toml", "owners.toml") if (file := folder / name).is_file()]
+    return [file for name in _FILES if (file := folder / name).is_file()]
 
 
 def _rated(owners: Document, *, like: Document) -> Document:

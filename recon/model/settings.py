@@ -194,6 +194,7 @@ class Settings:
     four_eyes: from which amount at risk on, in minor units by currency, one person proposes and another
     approves; a currency that is not named needs one person.
     metrics_address, metrics_port: where the scheduler serves its metrics; port 0 serves none.
+    tools: what tools.toml says, the shipped one first; registry.parse reads it.
     """
 
     database_url: Secret = Secret("sqlite:///var/recon.db")
@@ -215,6 +216,7 @@ class Settings:
     metrics_address: str = "127.0.0.1"
     metrics_port: int = 0
     owners: Mapping[str, object] = field(default_factory=dict)
+    tools: tuple[Mapping[str, object], ...] = ()
 
 
 def build(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recon.doors import config
+from recon.model import registry
 from recon.model.errors import ConfigurationError
 from recon.model.records.words import Role
 from recon.model.sections import SECTIONS
@@ -43,8 +44,9 @@ def test_the_shipped_files_say_exactly_the_defaults(tmp_path: Path, monkeypatch:
     loaded = config.load({})
 
     differing = [f.name for f in fields(Settings) if getattr(loaded, f.name) != getattr(Settings(), f.name)]
-    assert differing == ["owners"]
+    assert differing == ["owners", "tools"]
     assert loaded.owners
+    assert loaded.tools
 
 
 def test_every_known_key_is_in_the_shipped_file_with_a_comment_above_it() -> None:
@@ -100,6 +102,23 @@ def test_owners_beside_the_file_replace_the_shipped_ones(write: Callable[..., Pa
     loaded = config.load({"RECON_CONFIG": str(file)}).owners
 
     assert loaded["rules"] == [{"name": "mine"}]
+
+
+def test_tools_beside_the_file_are_added_to_the_shipped_ones(write: Callable[..., Path]) -> None:
+    file = write("")
+    write('[tools.charge_card]\ntitle = "Charge"\neffect = "idempotent"\n', "tools.toml")
+
+    loaded = config.load({"RECON_CONFIG": str(file)})
+
+    assert list(registry.parse(loaded.tools)) == ["refund_order", "check_refund_status", "charge_card"]
+    assert config.load({}, file.parent).tools == loaded.tools
+
+
+def test_a_wrong_tools_file_stops_nobody_but_who_asks_for_it(write: Callable[..., Path]) -> None:
+    folder = write("[tools.pay]\nretries = 3\n", "tools.toml").parent
+
+    with pytest.raises(ConfigurationError, match=r"tools.toml, line 2, \[tools.pay\]: unknown key 'retries'"):
+        registry.parse(config.load({}, folder).tools)
 
 
 def test_owners_that_say_nothing_of_severities_have_the_shipped_ones(write: Callable[..., Path]) -> None:
@@ -296,7 +315,7 @@ def test_a_secret_in_a_file_is_refused_and_not_repeated(
     "environ,said",
     [
         ({"RECON_CONFIG": "nowhere"}, "RECON_CONFIG names nowhere, which is neither a file nor a folder"),
-        ({"RECON_CONFIG": "."}, "holds neither recon.toml nor owners.toml"),
+        ({"RECON_CONFIG": "."}, "holds none of recon.toml, owners.toml, tools.toml"),
         ({"STRIPE_API_KEY": "sk_test_hid den"}, "STRIPE_API_KEY must be one word"),
         ({"STRIPE_API_KEY": "sk_test_hidden\u00e9"}, "STRIPE_API_KEY must be one word"),
         ({"RECON_DATABASE_URL": "hidden.db"}, "RECON_DATABASE_URL must be an address with ://"),

@@ -1,0 +1,165 @@
+"""The tools that agents call: what each does, what makes its calls one intent, and when its calls are odd.
+
+Light: the guarded tool reads it in other people's processes. Never reads a file; model/registry.py does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from recon.model.records.words import AccountId, Actor, IntentKey
+
+
+class Effect(StrEnum):
+    """What calling a tool does to the world, and so how it may be called again."""
+
+    READ = "read"  # Nothing: retry freely.
+    IDEMPOTENT = "idempotent"  # The same again changes nothing more: retry with the same arguments.
+    SIDE_EFFECT = "side_effect"  # Each time something happens: only through the guard.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When calls of a tool are told to the operators. Source: tools.toml, alert.
+
+    window: how far back calls count, and how long a burst may pause and still be one. repeats: calls for one
+    intent. twins: keys for what looks like one intent. declared_twins: such keys where each carries a
+    reference of its own. spike: intents within spike_window. throws: twins and spikes throw the switch.
+    """
+
+    window: timedelta = timedelta(minutes=15)
+    repeats: int = 3
+    twins: int = 2
+    declared_twins: int = 5
+    spike: int = 50
+    spike_window: timedelta = timedelta(minutes=5)
+    throws: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. Source: tools.toml.
+
+    operation: what its keys begin with, the same for every tool that does the same. key: the fields that make
+    a key; fingerprint: those that a key must always come with, and that look like one intent when they agree.
+    repeat: the key field by which a repeat is declared as meant; None where there is none. finder: whether
+    the world can be asked if it was done.
+    """
+
+    name: str
+    effect: Effect
+    operation: str
+    title: str
+    key: tuple[str, ...] = ()
+    fingerprint: tuple[str, ...] = ()
+    repeat: str | None = None
+    finder: bool = False
+    limits: Limits = Limits()
+
+
+Registry = Mapping[str, Tool]  # By name.
+
+
+class SwitchMove(StrEnum):
+    """What an entry says was done to a kill switch."""
+
+    THROWN = "thrown"  # Nothing of this tool is sent from then on.
+    LIFTED = "lifted"  # It is sent again.
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """How a tool's kill switch stands. Source: the table switches.
+
+    version: counts moves; 0 where nobody ever moved it, and then the rest says nothing.
+    """
+
+    tool: str
+    thrown: bool = False
+    version: int = 0
+    moved_at: datetime | None = None
+    moved_by: Actor | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchEntry:
+    """One move of a kill switch. Append-only, hash-chained in the topic tool:NAME. version: from 1."""
+
+    tool: str
+    move: SwitchMove
+    actor: Actor
+    at: datetime
+    reason: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One time that anybody asked a tool. Source: the table calls.
+
+    asked: what was asked, field by field. answer: None while nobody answered, and where the process died.
+    """
+
+    number: int
+    account: AccountId
+    key: IntentKey
+    tool: str
+    asked_at: datetime
+    asked: Mapping[str, object] = field(default_factory=dict)
+    caller: str | None = None
+    call_id: str | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """An intent that was asked for again: how often in all, and which fields differed between the calls."""
+
+    account: AccountId
+    key: IntentKey
+    calls: int
+    drifted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Several keys for what looks like one intent.
+
+    same: the fields that agree. keys: in the order in which they were first asked for.
+    """
+
+    account: AccountId
+    same: Mapping[str, str]
+    keys: tuple[IntentKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Odd calls of one tool without a long pause: what the duplicate-call alert is about.
+
+    number: of the call that it began with; with the tool it names the burst. repeated, twins: the largest
+    first. spike: intents within the spike window at the most, 0 where the limit was not reached. whole: False
+    where it may have begun before what was read.
+    """
+
+    tool: str
+    number: int
+    began_at: datetime
+    last_at: datetime
+    calls: int
+    repeated: tuple[Repeated, ...] = ()
+    twins: tuple[Twins, ...] = ()
+    spike: int = 0
+    whole: bool = True
+
+    @property
+    def subjects(self) -> int:
+        """Return how many intents, or what looks like one, it is about; a spike counts as its intents."""
+        return max(len(self.repeated) + len(self.twins), self.spike)
+
+    @property
+    def doubles(self) -> bool:
+        """Return whether something may be done twice; an intent that is only asked for again is not."""
+        return bool(self.twins or self.spike)
