@@ -5,6 +5,7 @@ Never holds text from a database or a stranger: everything here may be shown as 
 
 from typing import Final
 
+from recon.model.records.settlements import Retry, RetryKind
 from recon.model.records.words import Action, Kind, Resolution, Severity, Verdict
 
 KINDS: Final = {
@@ -109,6 +110,25 @@ VERDICTS: Final = {
     Verdict.RECONCILED: "reconciled",
 }
 
+_RETRIES: Final = {
+    RetryKind.NEVER_SENT: (
+        "No request for it was ever recorded, so no key protects it: ask for the refund again under a new "
+        "reference."
+    ),
+    RetryKind.SAFE: (
+        "Safe to send again with the same key until {until}, not after: so long the provider knows the key "
+        "and refunds once. After that, ask for a new refund under a new reference."
+    ),
+    RetryKind.OVER: (
+        "Not to be sent again with the same key: since {until} the provider may have forgotten it, and would "
+        "make a new refund. Ask for a new refund under a new reference."
+    ),
+    RetryKind.SPENT: (
+        "Not to be sent again with the same key: it made a refund that came to nothing, and would only show "
+        "that one again. Ask for a new refund under a new reference."
+    ),
+}
+
 _SEVERAL: Final = {
     Kind.CURRENCY_MISMATCH: "wrong currencies",
     Kind.AMOUNT_MISMATCH: "wrong amounts",
@@ -133,6 +153,11 @@ def counted(kind: Kind, number: int) -> str:
     """Return how many of a kind, as `named` does: 10 refunded twice (duplicate), 2 refunds missing."""
     one = _in_a_sentence(KINDS[kind])
     return f"{number} {_beside(one if number == 1 else _SEVERAL.get(kind, one), kind)}"
+
+
+def retry(verdict: Retry, until: str) -> str:
+    """Return whether a request for what was not refunded may be sent again; until: the verdict's time."""
+    return _RETRIES[verdict.kind].format(until=until)
 
 
 def done(action: Action, number: int) -> str:
