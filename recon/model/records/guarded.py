@@ -107,12 +107,14 @@ class Flaw:
 class Wanted:
     """One side effect that somebody decided on.
 
-    key: the same for every call of one decision. fingerprint: what the same key must always come with, as
-    texts. body: what is sent, exactly. intent: its row among the intents, for what the hour compares with the
-    provider's books; None for effects that are none of its business.
+    noun: for messages, as "refund of 49.00 USD for order 8812". key: the same for every call of one decision.
+    fingerprint: what the same key must always come with, as texts. body: what is sent, exactly. intent: its
+    row among the intents, for what the hour compares with the provider's books; None for effects that are
+    none of its business.
     """
 
     tool: str
+    noun: str
     account: AccountId
     key: IntentKey
     fingerprint: Mapping[str, str]
@@ -133,12 +135,13 @@ class Asked:
 class Guarded:
     """What is known of one side effect. Source: the tables guarded and intents.
 
-    payment: what it takes money from; on one payment nothing is sent while something else is unsettled. body:
-    what is sent, exactly. first_sent_at, sent_at: None while nothing was sent. sends: how many requests were
-    begun. misses: complete look-ups since the latest of them that found nothing, each a while after the one
-    before. missed_at: when the latest of these was. next_at: not swept before; None is at once. refusal: what
-    the provider said when it refused. holder, until, fence: who alone may send, until when, and how often
-    that changed hands; until is in the past where nobody may.
+    status: the intent's own where there is one, because runs and people settle intents too. result_id: what
+    was made. body: what is sent, exactly. payment: of the intent; on one payment nothing is sent while
+    another intent of it is unsettled. first_sent_at, sent_at: of the first request and of the latest; None
+    while nothing was sent. sends: requests that may have been executed. misses: complete look-ups since the
+    latest of these that found nothing, each a while after the one before; missed_at: the latest of them.
+    next_at: not swept before. refusal: what the provider said when it refused. holder, until, fence: who
+    alone may send, until when, and how often that changed hands; until is in the past where nobody may.
     """
 
     account: AccountId
@@ -149,6 +152,7 @@ class Guarded:
     body: Mapping[str, object]
     created_at: datetime
     updated_at: datetime
+    next_at: datetime
     until: datetime
     payment: str | None = None
     result_id: str | None = None
@@ -157,7 +161,6 @@ class Guarded:
     sends: int = 0
     misses: int = 0
     missed_at: datetime | None = None
-    next_at: datetime | None = None
     refusal: str | None = None
     holder: str = ""
     fence: int = 0
@@ -165,17 +168,26 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call is told. message: for the model. refund_id: of what stands, if anything."""
+    """What a call is told.
+
+    message: for the model, one instruction. intent_key: None where nothing could be made of what was asked.
+    refund_id: of what stands, or of what came to nothing. others: of the same order, where it was asked for.
+    """
 
     status: OutcomeStatus
     message: str
     intent_key: IntentKey | None = None
     refund_id: str | None = None
+    others: "tuple[Outcome, ...]" = ()
 
-    def to_model(self) -> dict[str, str]:
-        """Return what a model sees of it: status and message, and refund_id where there is one."""
-        told = {"status": str(self.status), "message": self.message}
-        return told if self.refund_id is None else told | {"refund_id": self.refund_id}
+    def to_model(self) -> dict[str, object]:
+        """Return what a model sees: status and message; refund_id and others where there are any."""
+        told: dict[str, object] = {"status": str(self.status), "message": self.message}
+        if self.refund_id is not None:
+            told["refund_id"] = self.refund_id
+        if self.others:
+            told["others"] = [each.to_model() for each in self.others]
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,3 +200,7 @@ class Settled:
     unknown: int = 0
     unreadable: int = 0
     cancelled: int = 0
+
+    def __add__(self, other: "Settled") -> "Settled":
+        """Return what this sweep and another did."""
+        return Settled(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))

@@ -10,14 +10,14 @@ from recon.doors.store import cases as book
 from recon.doors.store import migrations, queue
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
-from recon.model import guarded, rights, tables
+from recon.model import guarded, holds, rights, tables
 from recon.model.errors import ConfigurationError
 from recon.model.records.queues import QueueFilters
 from tests.builders import a_case
 from tests.doors.store.books import a_lease, a_run, opened
 
 # Every table is in one schema, whichever module holds it.
-METADATA = {module.metadata for module in (guarded, rights, tables)}
+METADATA = {module.metadata for module in (guarded, holds, rights, tables)}
 
 
 def test_an_upgrade_makes_exactly_the_tables_of_the_model(database: Database) -> None:
