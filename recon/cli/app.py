@@ -25,6 +25,7 @@ from recon.cli import (
     sandbox,
     slack,
     status,
+    tools,
     verify,
 )
 
@@ -71,6 +72,7 @@ app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(owners.app)
 app.add_typer(operators.app)
+app.add_typer(tools.app)
 app.add_typer(slack.app)
 
 

@@ -59,7 +59,7 @@ def add(
     from recon.doors.store import operators
     from recon.model.records.people import Operator
 
-    named = _named(name)
+    named = actor(name)
     if slack and not _SLACK_ID.fullmatch(slack):
         raise ConfigurationError(
             f"--slack must be a member ID, which begins with U or W, such as U012AB3CD; found {slack[:40]!r}."
@@ -82,7 +82,7 @@ def remove(name: Name) -> None:
     from recon.doors import config
     from recon.doors.store import operators
 
-    named = _named(name)
+    named = actor(name)
     with books.opened(config.load()) as database:
         known = operators.get(database, named)
         if known is None:
@@ -91,7 +91,7 @@ def remove(name: Name) -> None:
     print(f"{named} may no longer act on cases.")
 
 
-def _named(name: str) -> Actor:
+def actor(name: str) -> Actor:
     """Return a name that a story can tell.
 
     Raises:

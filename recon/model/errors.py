@@ -6,7 +6,7 @@
       Report      a person must put something right: say what, exit 2
         ConfigurationError, UnusableInput, ProviderRefused, NotPermitted
       Reload      what was decided on has moved: read again and decide again
-        CaseMoved
+        CaseMoved, SwitchMoved
       Stop        this process must write nothing more
         LeaseHeld, LeaseLost
 
@@ -57,6 +57,10 @@ class Reload(ReconError):
 
 class CaseMoved(Reload):
     """Somebody moved the case after it was read; nothing was written."""
+
+
+class SwitchMoved(Reload):
+    """Somebody moved the kill switch after it was read; nothing was written."""
 
 
 class Stop(ReconError):

@@ -1,6 +1,7 @@
 """The chains of entries: each entry's hash covers the one before it, per topic, so that a change shows.
 
-Never writes; cases.py adds links in the transaction that moves the case.
+A topic is a case, or the kill switch of a tool. Never writes; cases.py and switches.py add links in the
+transaction that moves the case or the switch.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -8,11 +9,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, select, type_coerce
+from sqlalchemy import BigInteger, Connection, Select, and_, case, literal, not_, select, type_coerce
 
 from recon.doors.store.rows import case_record, case_row, entry_record
 from recon.doors.store.statements import chunks
+from recon.model.guarded import switches
 from recon.model.records.cases import Entry
+from recon.model.records.tools import LEADS_TO, TOPIC, SwitchMove
 from recon.model.stored import canonical, microseconds
 from recon.model.tables import cases, entries
 
@@ -40,7 +43,7 @@ def stored(row: Mapping[Any, Any]) -> StoredEntry:
 
 
 def broken(connection: Connection) -> tuple[str, ...]:
-    """Return what does not fit, a sentence each: broken chains, and cases that their entries deny."""
+    """Return what does not fit, a sentence each: broken chains, and cases and switches that they deny."""
     found = []
     tips: dict[str, tuple[int, str, str]] = {}
     lost: set[str] = set()
@@ -61,11 +64,20 @@ def broken(connection: Connection) -> tuple[str, ...]:
         tips[topic] = (row["version"], row["hash"], row["to_state"])
     columns = (cases.c.id, cases.c.version, cases.c.head, cases.c.state)
     found += [
-        f"{case.id}: the case is not as its last entry left it."
-        for case in connection.execute(select(*columns).order_by(cases.c.id))
-        if tips.pop(case.id, None) != (case.version, case.head, case.state)
+        f"{each.id}: the case is not as its last entry left it."
+        for each in connection.execute(select(*columns).order_by(cases.c.id))
+        if tips.pop(each.id, None) != (each.version, each.head, each.state)
     ]
-    found += [f"{topic}: there are entries and no case." for topic in sorted(tips)]
+    found += [
+        f"{TOPIC}{switch.tool}: the switch is not as its last entry left it."
+        for switch in connection.execute(_switches())
+        if tips.pop(f"{TOPIC}{switch.tool}", None) != (switch.version, switch.head, switch.stands)
+        or switch.differs
+    ]
+    found += [
+        f"{topic}: there are entries and no {'switch' if topic.startswith(TOPIC) else 'case'}."
+        for topic in sorted(tips)
+    ]
     return tuple(found)
 
 
@@ -97,6 +109,20 @@ def _illegible(connection: Connection, ids: Sequence[str]) -> Iterator[str]:
         other = [name for name, value in columns.items() if name != "mismatch" and row[name] != value]
         if other:
             yield f"{row['id']}: its evidence says another {', '.join(other)} than its row."
+
+
+def _switches() -> Select[Any]:
+    """Return the switches, how each stands, and whether its last entry says another time, name or reason."""
+    columns, told = switches.c, entries.c
+    same = and_(told.topic == literal(TOPIC) + columns.tool, told.version == columns.version)
+    alike = and_(told.at == columns.moved_at, told.actor == columns.moved_by, told.reason == columns.reason)
+    stands = case((columns.thrown, LEADS_TO[SwitchMove.THROWN]), else_=LEADS_TO[SwitchMove.LIFTED])
+    return (
+        select(columns.tool, columns.version, columns.head, stands.label("stands"))
+        .add_columns(not_(alike).label("differs"))
+        .select_from(switches.outerjoin(entries, same))
+        .order_by(columns.tool)
+    )
 
 
 def _hash(row: Mapping[Any, Any], previous_hash: str) -> str:

@@ -68,6 +68,11 @@ class SwitchMove(StrEnum):
     LIFTED = "lifted"  # It is sent again.
 
 
+TOPIC = "tool:"  # What the chain of a tool's entries is called, before its name.
+# The state that each move leads to, as entries say it; a switch that was never moved is on.
+LEADS_TO: Mapping[SwitchMove, str] = {SwitchMove.THROWN: "off", SwitchMove.LIFTED: "on"}
+
+
 @dataclass(frozen=True, slots=True)
 class Switch:
     """How a tool's kill switch stands. Source: the table switches.
