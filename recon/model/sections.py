@@ -84,6 +84,8 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
         {
             "metadata_url": ("metadata_url", readers.web_address_or_none),
             "client_id": ("client_id", readers.text_or_none),
+            "scopes": ("scopes", readers.text),
+            "groups_claim": ("groups_claim", readers.text),
             "session_hours": ("session", readers.duration("hours", low=0.1)),
             "user_header": ("user_header", readers.header_name),
             "groups_header": ("groups_header", readers.header_name),

@@ -135,12 +135,15 @@ class SignInSettings:
 
     metadata_url: the OpenID provider's own description of itself. session: how long somebody stays signed in.
     user_header, groups_header: what the proxy says of a person; secret_header: what proves that it is the
-    proxy. groups: of the provider or the proxy, and the role of each, the first that fits; people: verified
-    e-mail addresses, before any group. Whom neither names has no access.
+    proxy. scopes: what the provider is asked for. groups_claim: where it says the groups. groups: of the
+    provider or the proxy, and the role of each, the first that fits; people: verified e-mail addresses, before
+    any group. Whom neither names has no access.
     """
 
     metadata_url: str = ""
     client_id: str = ""
+    scopes: str = "openid email profile"
+    groups_claim: str = "groups"
     client_secret: Secret = Secret("")
     cookie_secret: Secret = Secret("")
     session: timedelta = timedelta(hours=8)

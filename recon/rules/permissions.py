@@ -5,6 +5,7 @@ Never reads the database: whoever asks has read it just before, because a tab ma
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from recon.model.records.cases import JOB
@@ -25,7 +26,23 @@ def standing(told: Operator, known: Operator | None) -> Operator:
     if known is None:
         return told
     role = min(told.role, known.role, key=RANKS.__getitem__)
-    return replace(known, role=role, active=told.active and known.active)
+    return replace(known, role=role, active=told.active and known.active, since=told.since)
+
+
+def ended(told: Operator, *, out_at: datetime | None, session: timedelta, now: datetime) -> str | None:
+    """Return why somebody's sign-in no longer counts; None while it does, or where none is asked for.
+
+    out_at: when they were last signed out, by themselves or by others; None is never. A sign-in of that very
+    moment is from before it.
+    """
+    if told.since is None:
+        return None
+    if out_at is not None and told.since <= out_at:
+        return f"You were signed out {_when(out_at, now)}: sign in again to go on."
+    if told.since + session <= now:
+        counts = f"that counts for {session / timedelta(hours=1):g} hours"
+        return f"You signed in {_when(told.since, now)}, and {counts}: sign in again to go on."
+    return None
 
 
 def allows(person: Operator, needed: Role) -> bool:
@@ -43,3 +60,8 @@ def refusal(person: Operator, needed: Role) -> str | None:
         return None
     enough = " or ".join(role for role in Role if RANKS[role] >= RANKS[needed])
     return f"{person.name} has the role {person.role}; this takes {enough}."
+
+
+def _when(at: datetime, now: datetime) -> str:
+    day = "" if at.date() == now.date() else f"on {at.day} {at:%b} "
+    return f"{day}at {at:%H:%M} UTC"

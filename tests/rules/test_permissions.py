@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -7,6 +8,7 @@ from recon.model.records.cases import JOB
 from recon.model.records.people import Operator
 from recon.model.records.words import Actor, Role
 from recon.rules import permissions
+from tests.builders import NOON
 
 ANA = Operator(Actor("Ana"), Role.APPROVER, slack_id="U1")
 
@@ -57,3 +59,43 @@ def test_the_database_takes_rights_away_and_adds_none(told: Role, known: Role) -
 def test_who_was_removed_in_the_database_is_removed_however_they_came_in() -> None:
     assert not permissions.standing(ANA, replace(ANA, active=False)).active
     assert permissions.standing(ANA, None) == ANA
+
+
+HOURS = timedelta(hours=8)
+
+
+@pytest.mark.parametrize(
+    "age, out, said",
+    [
+        (timedelta(0), None, None),
+        (HOURS - timedelta(microseconds=1), None, None),
+        (HOURS, None, "You signed in at 04:00 UTC, and that counts for 8 hours: sign in again to go on."),
+        (timedelta(days=1), None, "You signed in on 5 Mar at 12:00 UTC, and that counts for 8 hours"),
+        (
+            timedelta(hours=1),
+            timedelta(minutes=30),
+            "You were signed out at 11:30 UTC: sign in again to go on.",
+        ),
+        (timedelta(hours=1), timedelta(hours=1), "You were signed out at 11:00 UTC"),
+        (timedelta(hours=1), timedelta(hours=1, microseconds=1), None),  # Signed in after it.
+    ],
+)
+def test_a_sign_in_counts_for_its_hours_and_until_a_sign_out(
+    age: timedelta, out: timedelta | None, said: str | None
+) -> None:
+    told = replace(ANA, since=NOON - age)
+
+    found = permissions.ended(told, out_at=None if out is None else NOON - out, session=HOURS, now=NOON)
+
+    assert (found or "").startswith(said or "")
+    assert (found is None) == (said is None)
+
+
+def test_where_no_sign_in_is_asked_for_none_ends() -> None:
+    assert permissions.ended(ANA, out_at=NOON, session=HOURS, now=NOON + HOURS) is None
+
+
+def test_when_somebody_signed_in_is_kept_whatever_the_database_knows() -> None:
+    told = replace(ANA, since=NOON)
+
+    assert permissions.standing(told, replace(ANA, role=Role.VIEWER)).since == NOON
