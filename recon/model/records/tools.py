@@ -141,12 +141,22 @@ class Twins:
 
 
 @dataclass(frozen=True, slots=True)
+class Minute:
+    """The calls of one minute. first: for an intent that was not asked for before; again: the others."""
+
+    at: datetime
+    first: int
+    again: int
+
+
+@dataclass(frozen=True, slots=True)
 class Burst:
     """Odd calls of one tool without a long pause: what the duplicate-call alert is about.
 
-    number: of the call that it began with; with the tool it names the burst. repeated, twins: the largest
-    first. spike: intents within the spike window at the most, 0 where the limit was not reached. whole: False
-    where it may have begun before what was read.
+    number: of the first odd call; with the tool it names the burst. began_at, last_at: of the first and the
+    latest odd call. calls: all of the tool from a window before it began until its latest. repeated, twins:
+    the largest first. spike: intents within the spike window at the most, 0 where the limit was not reached.
+    whole: False where it may have begun before what was read.
     """
 
     tool: str
