@@ -20,6 +20,7 @@ from recon.doors.store import (
     operators,
     queue,
     runs,
+    sign_outs,
     surroundings,
 )
 from recon.doors.store.engines import Database
@@ -27,7 +28,7 @@ from recon.model.characters import keepable
 from recon.model.errors import Report
 from recon.model.provider_pages import ProviderPages
 from recon.model.records.cases import Case, Entry, Owner
-from recon.model.records.people import Operator
+from recon.model.records.people import Operator, Refused, Shut
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.runs import HOUR, AccountReading, Run
@@ -123,6 +124,20 @@ class Desk:
         """Return who sits here in local mode: an operator, unless the database says else of the name."""
         name = Actor(self._settings.dashboard.operator)
         return operators.get(self._database, name) or Operator(name, Role.OPERATOR)
+
+    def standing(self, operator: Operator) -> Operator | Refused:
+        """Return somebody who signed in as they stand now, or why they are out."""
+        ended = self._mover.ended(operator)
+        if ended is not None:
+            return Refused(Shut.ENDED, ended, operator.name)
+        now = permissions.standing(operator, operators.get(self._database, operator.name))
+        if now.active:
+            return now
+        return Refused(Shut.REMOVED, f"{now.name} may no longer come in at this desk.", now.name)
+
+    def sign_out(self, operator: Operator) -> None:
+        """Let no sign-in of somebody count that was made before now, in whatever tab or browser."""
+        sign_outs.put(self._database, operator.name, self._clock())
 
     def operator_in_slack(self, slack_id: str) -> Operator | None:
         """Return who somebody in Slack is, whether they may act or not; None where nobody put them down."""

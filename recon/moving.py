@@ -6,11 +6,12 @@ overwritten. Never decides what a move makes of a case: rules/moves.py does.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypedDict
 
 from recon.doors.store import cases as book
-from recon.doors.store import mirror, operators, runs, threads
+from recon.doors.store import mirror, operators, runs, sign_outs, threads
 from recon.doors.store.engines import Database
 from recon.model import wording
 from recon.model.changes import Illegal
@@ -65,7 +66,19 @@ class Mover:
 
     def standing(self, operator: Operator) -> Operator:
         """Return somebody as they stand now: a tab may be older than a decision about them."""
-        return permissions.standing(operator, operators.get(self._database, operator.name))
+        stands = self._known(operator)
+        return stands if self.ended(operator) is None else replace(stands, active=False)
+
+    def ended(self, operator: Operator) -> str | None:
+        """Return why somebody's sign-in no longer counts; None while it does."""
+        if operator.since is None:
+            return None
+        return permissions.ended(
+            operator,
+            out_at=sign_outs.latest(self._database, operator.name),
+            session=self._settings.sign_in.session,
+            now=self._clock(),
+        )
 
     def must(self, operator: Operator, needed: Role = Role.OPERATOR) -> None:
         """Return if somebody has this role now, or one above it.
@@ -73,7 +86,7 @@ class Mover:
         Raises:
             NotPermitted: they have not; the text says what it takes.
         """
-        refused = permissions.refusal(self.standing(operator), needed)
+        refused = self.ended(operator) or permissions.refusal(self._known(operator), needed)
         if refused is not None:
             raise NotPermitted(refused)
 
@@ -107,6 +120,9 @@ class Mover:
             book.move(self._database, change, self._said(case, change), claim=claim)
         except CaseMoved as moved:  # Somebody was faster between our reading and our writing.
             self._tell(case, action_id, moved)
+
+    def _known(self, operator: Operator) -> Operator:
+        return permissions.standing(operator, operators.get(self._database, operator.name))
 
     def _said(self, before: Case, change: Change) -> tuple[Notice, ...]:
         """Return what a move gives to say to those who were told of the case, or are its owners now."""
