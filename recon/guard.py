@@ -1,0 +1,387 @@
+"""The guarded tool: every retry, from whatever layer, lands on the same answer.
+
+`RefundTool` refunds an order once, whoever asks for it how often; `Guard` does the same for any side effect.
+Neither raises into the framework that calls it. Loads no frames: it lives in other people's processes.
+"""
+
+import asyncio
+import contextvars
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import partial
+from typing import Self
+
+from sqlalchemy import Engine
+
+from recon.doors import config, intents
+from recon.doors.store.engines import Database
+from recon.doors.stripe.provider import Provider
+from recon.guarding import Gate
+from recon.handling import Finder, Functions, Refunds, Sender
+from recon.model import characters, money, stored
+from recon.model.errors import ReconError
+from recon.model.records.guarded import Asked, Flaw, Guarded, Outcome, OutcomeStatus, Settled, Wanted
+from recon.model.records.provider import Intent
+from recon.model.records.results import Money
+from recon.model.records.words import AccountId, IntentStatus
+from recon.model.settings import GuardSettings, Settings
+from recon.rules import guarding, keys, outcomes
+from recon.rules.keys import Business
+
+__all__ = ["Guard", "Outcome", "OutcomeStatus", "RefundTool", "settle"]
+
+log = logging.getLogger("recon.guard")  # In the host's own process: its handlers, its format.
+
+TOOL = "refund_order"
+# What may be told to the provider as a refund's reason. Not "fraudulent": that blocks the customer's card and
+# address, which no model decides. Source: https://docs.stripe.com/api/refunds/create
+_REASONS = {"duplicate", "requested_by_customer"}
+_USUAL_REASON = "requested_by_customer"
+_THREADS = 32  # Calls at a time of one process; those that wait for another's answer hold one each.
+_LONGEST_WORD = 500  # Of what is recorded about a call: enough to find it again.
+_LISTED = 10  # Refunds of one order that a status tells of.
+
+Clock = Callable[[], datetime]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class RefundTool:
+    """The refund tool of an agent."""
+
+    def __init__(
+        self,
+        engine: Database | Engine,
+        provider: Provider,
+        clock: Clock = _now,
+        *,
+        settings: GuardSettings | None = None,
+        tool: str = TOOL,
+        team: str | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """engine: its URL is opened anew, so that no transaction of the host's is ever part of a refund."""
+        self._database = _opened(engine)
+        self._provider = provider
+        self._clock = clock
+        self._tool = tool
+        self._team = team
+        self._gate = Gate(
+            self._database,
+            {tool: Refunds(provider)},
+            settings=settings or GuardSettings(),
+            clock=clock,
+            sleep=sleep,
+        )
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="recon-refund")
+
+    @classmethod
+    def from_settings(cls, settings: Settings | None = None, *, tool: str = TOOL) -> Self:
+        """Return the tool as configuration and environment say.
+
+        Raises:
+            ConfigurationError: they do not say what they should, or there is no key of the provider.
+        """
+        told = config.load() if settings is None else settings
+        database = Database.open(told.database_url.reveal())
+        return cls(database, reached(told), settings=told.guard, tool=tool)
+
+    def refund_order(
+        self,
+        order_id: str | int,
+        amount: Decimal | str | int,
+        currency: str,
+        payment: str,
+        *,
+        reference: str | int | None = None,
+        account: str = "",
+        customer_id: str | None = None,
+        reason: str | None = _USUAL_REASON,
+        call_id: str | None = None,
+        caller: str | None = None,
+    ) -> Outcome:
+        """Refund an order once, and return what the caller may believe.
+
+        amount: major units, never a float. payment: the provider's id of what the customer paid. reference:
+        what makes a second refund of the order another one, such as an order line or a return; never of the
+        model's making. call_id, caller: who asked; recorded only.
+        """
+        return self._refund(
+            lambda: False,
+            {"call_id": call_id, "caller": caller, "reason": reason},
+            order_id=order_id,
+            amount=amount,
+            currency=currency,
+            payment=payment,
+            reference=reference,
+            account=account,
+            customer_id=customer_id,
+        )
+
+    async def arefund_order(
+        self,
+        order_id: str | int,
+        amount: Decimal | str | int,
+        currency: str,
+        payment: str,
+        *,
+        reference: str | int | None = None,
+        account: str = "",
+        customer_id: str | None = None,
+        reason: str | None = _USUAL_REASON,
+        call_id: str | None = None,
+        caller: str | None = None,
+    ) -> Outcome:
+        """Do the same without holding up the event loop.
+
+        Whoever is cancelled hears of it at once: what was not sent by then is not sent, and of what was, the
+        books say so and its answer is written down when it comes.
+        """
+        stop = threading.Event()
+        work = partial(
+            self._refund,
+            stop.is_set,
+            {"call_id": call_id, "caller": caller, "reason": reason},
+            order_id=order_id,
+            amount=amount,
+            currency=currency,
+            payment=payment,
+            reference=reference,
+            account=account,
+            customer_id=customer_id,
+        )
+        context = contextvars.copy_context()
+        running = asyncio.get_running_loop().run_in_executor(self._threads, context.run, work)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:  # The framework's time-out, or a person who closed the window.
+            stop.set()
+            raise
+
+    def check_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
+        """Return how the newest refund of an order stands, and in others how earlier ones do; sends nothing.
+
+        What is unknown is looked up. Rejected is what was never done.
+        """
+        try:
+            return self._status(str(order_id).strip(), AccountId(account.strip()))
+        except ReconError as error:  # The database is away.
+            log.warning("The status of an order cannot be read: %s", error)
+        except Exception:
+            log.exception("A bug while a status was read.")
+        return outcomes.unknown(f"refund of order {order_id}", None)
+
+    def settle(self) -> Settled:
+        """Look up what is unsettled, send nothing, and return what became of it.
+
+        Raises:
+            ReconError: the database is away.
+        """
+        return self._gate.sweep()
+
+    def close(self) -> None:
+        """Wait for calls under way, and give back every connection."""
+        self._threads.shutdown()
+        self._database.close()
+
+    def _refund(self, give_up: Callable[[], bool], about: Mapping[str, object], **asked: object) -> Outcome:
+        """Return the outcome of one call, whatever happens."""
+        noun, key = "refund", None
+        try:
+            business = keys.refund(**asked)
+            if isinstance(business, Flaw):
+                return outcomes.refused(business.reason)
+            wanted = self._wanted(business, about.get("reason"))
+            noun, key = wanted.noun, wanted.key
+            return self._gate.call(wanted, _asked({**asked, **about}), give_up=give_up)
+        except Exception:
+            # A bug of ours must not become an exception that the framework answers by calling again.
+            log.exception("A bug in a guarded call.")
+            return outcomes.unknown(noun, key)
+
+    def _wanted(self, business: Business, reason: object) -> Wanted:
+        key = keys.make(self._tool, business.account, business.fields)
+        now = self._clock()
+        intent = Intent(
+            key=key,
+            account=business.account,
+            amount_minor=business.amount_minor,
+            currency=business.currency,
+            status=IntentStatus.PENDING,
+            created_at=now,
+            updated_at=now,
+            order_id=business.order_id,
+            reference=business.reference,
+            payment=business.payment,
+            tool=self._tool,
+            team=self._team,
+            customer_id=business.customer_id,
+        )
+        told = reason if isinstance(reason, str) and reason in _REASONS else _USUAL_REASON
+        body = self._provider.body(intent, business.payment, reason=told)
+        return Wanted(self._tool, _noun(intent), business.account, key, business.fingerprint, body, intent)
+
+    def _status(self, order_id: str, account: AccountId) -> Outcome:
+        with self._database.read() as connection:
+            found = intents.of_order(connection, account, order_id)[:_LISTED]
+            rows = [intents.read(connection, each.account, each.key) for each in found]
+        if not found:
+            said = f"No refund of order {order_id} was ever asked for. Nothing was sent."
+            return Outcome(OutcomeStatus.REJECTED, said)
+        pairs = zip(found, rows, strict=True)
+        first, *others = (self._standing(each, row or _foreign(each, self._tool)) for each, row in pairs)
+        return replace(first, others=tuple(others))
+
+    def _standing(self, intent: Intent, row: Guarded) -> Outcome:
+        noun = _noun(intent)
+        if guarding.step(row) is guarding.Step.LOOK:
+            with suppress(ReconError):  # A run or a person is faster, or the database is away.
+                row = self._gate.look(row)
+        if row.status is IntentStatus.DONE:
+            return self._gate.confirm(replace(row, tool=self._tool), noun)
+        if row.status is IntentStatus.FAILED:
+            return outcomes.failed(noun, row)
+        if row.first_sent_at is None:
+            return outcomes.not_sent(noun, row.key, "nobody has sent it")
+        return outcomes.unknown(noun, row.key, person=row.refusal is not None)
+
+
+def settle(
+    database: Database, settings: Settings, *, clock: Clock = _now, tools: tuple[str, ...] = (TOOL,)
+) -> Settled:
+    """Look up what is unsettled of the refund tools, send nothing, and return what became of it.
+
+    Raises:
+        ReconError: the database is away, or there is no key of the provider.
+    """
+    hands = Refunds(reached(settings))
+    return Gate(database, dict.fromkeys(tools, hands), settings=settings.guard, clock=clock).sweep()
+
+
+def reached(settings: Settings) -> Provider:
+    """Return the provider as a call with a deadline asks it: no read is tried again.
+
+    Raises:
+        ConfigurationError: there is no key.
+    """
+    asked = replace(
+        settings.provider,
+        read_timeout_seconds=settings.guard.send_timeout_seconds,
+        retry_limit=0,
+    )
+    return Provider(asked)
+
+
+class Guard:
+    """Any side effect of a function, once for each decision.
+
+    Where no function finds what was done, an unknown effect stays unknown until a person settles it.
+    """
+
+    def __init__(
+        self,
+        tool: str,
+        send: Sender,
+        find: Finder | None = None,
+        *,
+        engine: Database | Engine,
+        clock: Clock = _now,
+        settings: GuardSettings | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """send: takes key and body, and returns an id; ProviderRefused from it says that nothing was done.
+
+        find: takes the same, and returns the id of what the key made, or None where all was looked through.
+        """
+        self._tool = tool
+        self._gate = Gate(
+            _opened(engine),
+            {tool: Functions(send, find)},
+            settings=settings or GuardSettings(),
+            clock=clock,
+            sleep=sleep,
+        )
+
+    def call(
+        self,
+        fields: Mapping[str, str],
+        body: Mapping[str, object],
+        *,
+        noun: str,
+        account: str = "",
+        call_id: str | None = None,
+        caller: str | None = None,
+    ) -> Outcome:
+        """Do it once for these fields, and return what the caller may believe.
+
+        fields: what makes the decision, as texts. body: what is sent, as JSON has it; the same fields with
+        another body are refused. noun: for messages.
+        """
+        key = None
+        try:
+            key = keys.make(self._tool, AccountId(account), fields)
+            prints = {name: stored.canonical(value) for name, value in body.items()}
+            wanted = Wanted(self._tool, noun, AccountId(account), key, prints, body)
+            return self._gate.call(wanted, _asked({**fields, "call_id": call_id, "caller": caller}))
+        except Exception:
+            # As with a refund.
+            log.exception("A bug in a guarded call.")
+            return outcomes.unknown(noun, key)
+
+    def settle(self) -> Settled:
+        """Look up what is unsettled, send nothing, and return what became of it.
+
+        Raises:
+            ReconError: the database is away.
+        """
+        return self._gate.sweep()
+
+
+def _opened(engine: Database | Engine) -> Database:
+    if isinstance(engine, Database):
+        return engine
+    return Database.open(engine.url.render_as_string(hide_password=False))
+
+
+def _noun(intent: Intent) -> str:
+    """Return what a message calls a refund."""
+    amount = money.written(Money(intent.amount_minor, intent.currency))
+    return f"refund of {amount} for order {intent.order_id}"
+
+
+def _asked(words: Mapping[str, object]) -> Asked:
+    """Return who asked for what, as texts that any database keeps."""
+    told = {
+        name: characters.keepable(str(value))[:_LONGEST_WORD]
+        for name, value in words.items()
+        if value is not None
+    }
+    return Asked(told.pop("call_id", None), told.pop("caller", None), told)
+
+
+def _foreign(intent: Intent, tool: str) -> Guarded:
+    """Return an intent that came into the books by another way than the guard's."""
+    return Guarded(
+        account=intent.account,
+        key=intent.key,
+        tool=tool,
+        status=intent.status,
+        fingerprint={},
+        body={},
+        created_at=intent.created_at,
+        updated_at=intent.updated_at,
+        next_at=intent.updated_at,
+        until=intent.updated_at,
+        payment=intent.payment,
+        result_id=intent.refund_id,
+        first_sent_at=intent.first_sent_at,
+    )

@@ -1,0 +1,91 @@
+"""What acts in the world for the guard: the provider's refunds, or any function; a step of recon/guard.py.
+
+Never decides whether to act, and never raises for what the world does.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from recon.doors.stripe.provider import Provider
+from recon.model.errors import ProviderRefused, ProviderUnavailable
+from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded
+from recon.model.records.provider import Refund
+from recon.model.records.words import RefundId
+from recon.rules import answers
+
+Body = Mapping[str, object]
+# Sends a body under a key, and returns the id of what it made.
+Sender = Callable[[str, Body], str]
+# Returns the id of what a key made, None where everything was looked through and nothing is there.
+Finder = Callable[[str, Body], str | None]
+
+
+class Refunds:
+    """Refunds at the provider."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+
+    def send(self, row: Guarded, *, until: float) -> Answer:
+        """Send the stored body once with the row's key."""
+        return answers.meaning(self._provider.send(row.body, row.key, row.account, until=until))
+
+    def find(self, row: Guarded, *, until: float) -> Finding:
+        """Return what all refunds of the payment say of the row's key."""
+        if row.payment is None:
+            return Finding(FindingKind.UNREADABLE, said="it names no payment to look at")
+        try:
+            return answers.finding(self._provider.find(row.payment, row.account, until=until), row.key)
+        except (ProviderUnavailable, ProviderRefused) as error:  # A broken list, or a key that may not read.
+            return Finding(FindingKind.UNREADABLE, said=str(error))
+
+    def check(self, row: Guarded, *, until: float) -> Finding:
+        """Return how the refund that the row names stands now."""
+        assert row.result_id is not None, f"nothing was made of {row.key}"
+        try:
+            found = self._provider.retrieve(RefundId(row.result_id), row.account, until=until)
+        except (ProviderUnavailable, ProviderRefused) as error:  # As above.
+            return Finding(FindingKind.UNREADABLE, said=str(error))
+        if isinstance(found, Refund):
+            return Finding(answers.standing(found), found.id, found.status)
+        said = "it is not shown" if found is None else found.reason
+        return Finding(FindingKind.UNREADABLE, said=said)
+
+    def now(self) -> datetime | None:
+        """Return the provider's time at its latest answer."""
+        return self._provider.now()
+
+
+class Functions:
+    """Any side effect that a function has, and the function that finds it, where the world allows one."""
+
+    def __init__(self, send: Sender, find: Finder | None = None) -> None:
+        self._send = send
+        self._find = find
+
+    def send(self, row: Guarded, *, until: float) -> Answer:  # noqa: ARG002 -- the function has its own limit
+        """Call the function once; ProviderRefused is its way to say that nothing was done."""
+        try:
+            return Answer(AnswerKind.DONE, id=self._send(row.key, row.body))
+        except ProviderRefused as refused:  # The one answer that says so clearly.
+            return Answer(AnswerKind.REFUSED, str(refused))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it may have been done before that
+            return Answer(AnswerKind.UNKNOWN, type(error).__name__)
+
+    def find(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above
+        """Return what the function finds; without one nothing is ever proved."""
+        if self._find is None:
+            return Finding(FindingKind.UNREADABLE, said="nothing can look for it")
+        try:
+            found = self._find(row.key, row.body)
+        except Exception as error:  # noqa: BLE001 - whatever it is, nothing is proved
+            return Finding(FindingKind.UNREADABLE, said=type(error).__name__)
+        return Finding(FindingKind.ABSENT) if found is None else Finding(FindingKind.LIVE, found)
+
+    def check(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above
+        """Return that what was made is made: a function's result has no later life."""
+        return Finding(FindingKind.LIVE, row.result_id)
+
+    def now(self) -> datetime | None:
+        """Return None: a function tells no time."""
+        return None

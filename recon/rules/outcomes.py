@@ -1,0 +1,93 @@
+"""What a call of a guarded tool is told: one status, and one short instruction that a model can follow.
+
+Pure. A message never asks for another attempt where something may have been sent, and the same state is told
+in the same words.
+"""
+
+from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Wanted
+from recon.model.records.words import IntentKey
+
+_NO_MORE = "Do not do it again."
+_ON_ITS_WAY = ("pending", "requires_action")
+
+
+def done(noun: str, row: Guarded, *, state: str | None = None, again: bool = False) -> Outcome:
+    """Return that it is done. state: the provider's word. again: an earlier call did it."""
+    named = f" ({row.result_id})" if row.result_id else ""
+    how = f"is accepted{named} and on its way" if state in _ON_ITS_WAY else f"is done{named}"
+    already = " An earlier call did it." if again else ""
+    status = OutcomeStatus.ALREADY_DONE if again else OutcomeStatus.DONE
+    return Outcome(
+        status, f"The {noun} {how}.{already} Tell the customer. {_NO_MORE}", row.key, row.result_id
+    )
+
+
+def unknown(noun: str, key: IntentKey | None, *, person: bool = False) -> Outcome:
+    """Return that nobody knows yet. person: nothing but a person finds out."""
+    whose = "A person has to look into it" if person else "It is being checked"
+    said = (
+        f"It is not known yet whether the {noun} is done. {whose}. Do not try again and do not do it in any "
+        "other way; tell the customer that it is being checked. Ask for its status later."
+    )
+    return Outcome(OutcomeStatus.PENDING_UNKNOWN, said, key)
+
+
+def failed(noun: str, row: Guarded) -> Outcome:
+    """Return that it was refused for good, and why."""
+    why = row.refusal or "it was settled as not done"
+    said = f"The {noun} is not done: {_sentence(why)} Do not try again; hand it over to a person."
+    return Outcome(OutcomeStatus.REJECTED, said, row.key, row.result_id)
+
+
+def dead(noun: str, row: Guarded, state: str | None) -> Outcome:
+    """Return that what was done came to nothing, which is for a person and never sent again."""
+    said = (
+        f"The {noun} was made ({row.result_id}) and then became {state or 'failed'}: the money did not "
+        "arrive. Do not try again; hand it over to a person."
+    )
+    return Outcome(OutcomeStatus.REJECTED, said, row.key, row.result_id)
+
+
+def disabled(noun: str, key: IntentKey) -> Outcome:
+    """Return that the kill switch is thrown and nothing was ever sent."""
+    said = (
+        f"The {noun} was not sent: this tool is switched off. Nothing was sent by any call. Do not try "
+        "again; hand it over to a person."
+    )
+    return Outcome(OutcomeStatus.DISABLED, said, key)
+
+
+def not_sent(noun: str, key: IntentKey | None, why: str) -> Outcome:
+    """Return that nothing was done, and why: a later call may do it."""
+    said = f"The {noun} was not sent: {_sentence(why)} Nothing was done. The same call may be made later."
+    return Outcome(OutcomeStatus.REJECTED, said, key)
+
+
+def no_books(noun: str, key: IntentKey) -> Outcome:
+    """Return that this call sent nothing, because nothing can be written down; of others nobody knows."""
+    said = (
+        f"The {noun} was not sent: the database in which it is written down does not answer. Do not do it in "
+        "any other way. The same call may be made later."
+    )
+    return Outcome(OutcomeStatus.REJECTED, said, key)
+
+
+def drifted(wanted: Wanted, names: tuple[str, ...]) -> Outcome:
+    """Return that the same decision was asked for with something else than before."""
+    listed = " and ".join(name.removesuffix("_minor") for name in names)
+    said = (
+        f"The {wanted.noun} was not sent: it was asked for before with another {listed}. Do not try again; "
+        "hand it over to a person."
+    )
+    return Outcome(OutcomeStatus.REJECTED, said, wanted.key)
+
+
+def refused(why: str) -> Outcome:
+    """Return that what was asked for cannot be."""
+    return Outcome(OutcomeStatus.REJECTED, f"Nothing was sent: {_sentence(why)} Correct it, then ask again.")
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital at its start and a full stop at its end."""
+    stripped = text.strip().rstrip(".")
+    return f"{stripped[:1]}{stripped[1:]}."

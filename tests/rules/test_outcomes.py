@@ -1,0 +1,148 @@
+"""What a model is told: short, the same for the same state, and never an invitation to pay twice."""
+
+from dataclasses import replace
+
+import pytest
+
+from recon.model.records.guarded import Outcome, Wanted
+from recon.model.records.words import IntentKey
+from recon.rules import outcomes
+from tests.builders import PLATFORM
+from tests.rules.test_guarding import SENT
+
+NOUN = "refund of 49.00 USD for order 8812"
+IT = f"The {NOUN}"
+IT_TOO = f"the {NOUN}"
+KEY = IntentKey("k")
+ROW = replace(SENT, result_id="re_1")
+WANTED = Wanted("refund_order", NOUN, PLATFORM, KEY, {}, {})
+AGAIN = "The same call may be made later."
+
+TOLD = [
+    (
+        outcomes.done(NOUN, ROW),
+        "done",
+        "re_1",
+        f"{IT} is done (re_1). Tell the customer. Do not do it again.",
+    ),
+    (
+        outcomes.done(NOUN, ROW, state="pending", again=True),
+        "already_done",
+        "re_1",
+        (
+            f"{IT} is accepted (re_1) and on its way. An earlier call did it. Tell "
+            "the customer. Do not do it "
+            "again."
+        ),
+    ),
+    (
+        outcomes.done(NOUN, SENT, again=True),
+        "already_done",
+        None,
+        f"{IT} is done. An earlier call did it. Tell the customer. Do not do it again.",
+    ),
+    (
+        outcomes.unknown(NOUN, KEY),
+        "pending_unknown",
+        None,
+        (
+            f"It is not known yet whether {IT_TOO} is done. It is being checked. Do "
+            "not try again and do not do it "
+            "in any other way; tell the customer that it is being checked. Ask for its status later."
+        ),
+    ),
+    (
+        outcomes.unknown(NOUN, KEY, person=True),
+        "pending_unknown",
+        None,
+        (
+            f"It is not known yet whether {IT_TOO} is done. A person has to look "
+            "into it. Do not try again and do "
+            "not do it in any other way; tell the customer that it is being "
+            "checked. Ask for its status later."
+        ),
+    ),
+    (
+        outcomes.failed(NOUN, replace(SENT, refusal="the charge is disputed.")),
+        "rejected",
+        None,
+        f"{IT} is not done: the charge is disputed. Do not try again; hand it over to a person.",
+    ),
+    (
+        outcomes.failed(NOUN, SENT),
+        "rejected",
+        None,
+        f"{IT} is not done: it was settled as not done. Do not try again; hand it over to a person.",
+    ),
+    (
+        outcomes.dead(NOUN, ROW, "failed"),
+        "rejected",
+        "re_1",
+        (
+            f"{IT} was made (re_1) and then became failed: the money did not "
+            "arrive. Do not try again; hand it "
+            "over to a person."
+        ),
+    ),
+    (
+        outcomes.disabled(NOUN, KEY),
+        "disabled",
+        None,
+        (
+            f"{IT} was not sent: this tool is switched off. Nothing was sent by any call. Do not try again; "
+            "hand it over to a person."
+        ),
+    ),
+    (
+        outcomes.not_sent(NOUN, KEY, "the provider is busy"),
+        "rejected",
+        None,
+        f"{IT} was not sent: the provider is busy. Nothing was done. {AGAIN}",
+    ),
+    (
+        outcomes.no_books(NOUN, KEY),
+        "rejected",
+        None,
+        (
+            f"{IT} was not sent: the database in which it is written down does not answer. Do not do it in "
+            f"any other way. {AGAIN}"
+        ),
+    ),
+    (
+        outcomes.drifted(WANTED, ("amount_minor", "payment")),
+        "rejected",
+        None,
+        (
+            f"{IT} was not sent: it was asked for before with another amount and payment. Do not try again; "
+            "hand it over to a person."
+        ),
+    ),
+    (
+        outcomes.refused("amount must be positive; found 0"),
+        "rejected",
+        None,
+        "Nothing was sent: amount must be positive; found 0. Correct it, then ask again.",
+    ),
+]
+
+
+@pytest.mark.parametrize("outcome, status, refund_id, message", TOLD, ids=[each[3][:60] for each in TOLD])
+def test_what_is_told(outcome: Outcome, status: str, refund_id: str | None, message: str) -> None:
+    expected = {"status": status, "message": message} | ({"refund_id": refund_id} if refund_id else {})
+
+    assert outcome.to_model() == expected
+    assert outcome.intent_key == (None if message.startswith("Nothing") else KEY)
+
+
+def test_only_what_was_certainly_not_sent_may_be_asked_for_again() -> None:
+    may = {each.message for each, *_ in TOLD if AGAIN in each.message or "ask again" in each.message}
+
+    assert len(may) == 3
+    assert all("not sent" in each or "Nothing was sent" in each for each in may)
+    assert all("o not" in each.message for each, *_ in TOLD if each.message not in may)
+
+
+def test_others_of_the_same_order_are_told_as_well() -> None:
+    first, other = outcomes.done(NOUN, ROW), outcomes.unknown(NOUN, KEY)
+
+    assert replace(first, others=(other,)).to_model()["others"] == [other.to_model()]
