@@ -14,23 +14,35 @@ from sqlalchemy import (
     delete,
     exists,
     false,
-    or_,
     select,
-    text,
     tuple_,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 
-from recon.doors.store import chains, claims, leases, outbox, runs, seals, triggers
+from recon.doors.store import (
+    chains,
+    claims,
+    four_eyes,
+    leases,
+    limits,
+    outbox,
+    proposals,
+    remains,
+    runs,
+    seals,
+    triggers,
+)
 from recon.doors.store.chains import StoredEntry
 from recon.doors.store.engines import Database
-from recon.doors.store.rows import INTENTS, REFUNDS, case_record, case_row, entry_row, reject_row
+from recon.doors.store.rows import case_record, case_row, entry_row
 from recon.doors.store.statements import chunks, insert, upsert
 from recon.model import tables
-from recon.model.errors import CaseMoved, Report
+from recon.model.errors import CaseMoved, NotPermitted, Report
 from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.claims import Claim
 from recon.model.records.notices import Notice
+from recon.model.records.proposals import Proposal
 from recon.model.records.results import Due, Healable, Reject
 from recon.model.records.runs import Lease, Run
 from recon.model.records.words import DEAD, AccountId, Basis, CaseId, IntentStatus, Subject
@@ -41,7 +53,6 @@ Pair = tuple[AccountId, Subject]
 Anew = Callable[[Collection[Change]], Sequence[Notice]]
 
 UNSETTLED = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
-READ = (INTENTS, REFUNDS)
 NEW = (0, chains.FIRST)  # Version and head of a case that is not there yet.
 
 
@@ -96,10 +107,10 @@ def save_run(database: Database, lease: Lease, saving: Saving) -> Saved:
         moved = _save(connection, saving.changes)
         outbox.add(connection, _still_true(saving.notices, moved, saving.anew))
         _replace_due(connection, saving, not_healed, moved)
-        _replace_rejects(connection, saving)
+        remains.replace_rejects(connection, saving.rejects, saving.judged, full=saving.run.full)
         run = replace(run, healed=len(healed), heads_digest=seals.close(connection, run.id))
         runs.put(connection, run)
-        _prune_touches(connection, run.mark)
+        remains.prune_touches(connection, run.mark)
     return Saved(run, moved, healed, not_healed)
 
 
@@ -131,32 +142,29 @@ def move(
     notices: Sequence[Notice] = (),
     *,
     claim: Claim | None = None,
+    proposal: Proposal | None = None,
 ) -> None:
     """Save a person's change, and what they said of its rows; the same action once more changes nothing.
 
+    proposal: a new one, or the answer to an open one, that goes with the change.
+
     Raises:
-        CaseMoved: Somebody moved the case, or its rows, after they were read. Nothing was written.
+        CaseMoved: Somebody moved the case or its rows, or answered the proposal, after they were read.
+            Nothing was written.
+        NotPermitted: The move takes a second person, and no approval of one goes with it. Nothing was
+            written.
         Report: The action id was another move's. Nothing was written.
     """
-    with database.write() as connection:
-        _versions(connection, [change.case.id])  # Whoever presses twice at once waits here.
-        before = _saved_as(connection, change.entry.action_id)
-        if before == (change.case.id, change.entry.action):
-            return
-        if before is not None:  # Else somebody would believe that theirs was saved.
-            raise Report(f"Expected a new action id, found that of {before[1]} on case {before[0]}.")
-        if _save(connection, [change]):
-            found = connection.scalar(select(cases.c.version).where(cases.c.id == change.case.id))
-            raise CaseMoved(
-                f"Expected case {change.case.id} at version {change.from_version}, found it at {found}: "
-                "somebody moved it. Read it again, then decide."
-            )
-        if claim is not None and not claims.write(connection, claim):
-            raise CaseMoved(
-                f"Expected refund {claim.refund.id} and its intent as they were read, found that they "
-                "changed. Nothing of yours was saved: read the case again, then decide."
-            )
-        outbox.add(connection, notices)
+    try:
+        with database.write() as connection:
+            _move(connection, change, notices, claim, proposal)
+    except IntegrityError as error:
+        if four_eyes.SECOND not in str(error.orig):
+            raise
+        raise NotPermitted(
+            f"Expected the approval of another person for what {change.entry.actor} wants of case "
+            f"{change.case.id}, found none: its amount at risk takes two people."
+        ) from None
 
 
 def get(database: Database, case_id: CaseId) -> Case | None:
@@ -193,12 +201,13 @@ def stories(database: Database, *, but: Collection[str] = ()) -> Iterator[tuple[
 
 
 def verify(database: Database) -> tuple[str, ...]:
-    """Return what is wrong with the books' own books, a sentence each: chains, seals, missing triggers."""
+    """Return what is wrong with the books' own books, a sentence each: chains, seals, approvals, triggers."""
     with database.read() as connection:
         lacking = triggers.missing(connection)
         wrong = chains.broken(connection)
         named = {sentence.partition(":")[0] for sentence in wrong}
         wrong += (*chains.illegible(connection, but=named), *seals.broken(connection))
+        wrong += (*proposals.unmade(connection), *limits.unexplained(connection))
         return wrong + tuple(f"The trigger {name} is missing." for name in lacking)
 
 
@@ -206,6 +215,39 @@ def sealed(database: Database) -> seals.Sealed:
     """Return how far the runs vouch for the entries."""
     with database.read() as connection:
         return seals.standing(connection)
+
+
+def _move(
+    connection: Connection,
+    change: Change,
+    notices: Sequence[Notice],
+    claim: Claim | None,
+    proposal: Proposal | None,
+) -> None:
+    case_id, entry = change.case.id, change.entry
+    _versions(connection, [case_id])  # Whoever presses twice at once waits here.
+    before = _saved_as(connection, entry.action_id)
+    if before == (case_id, entry.action, entry.actor):
+        return
+    if proposal is not None and not proposals.write(connection, proposal):
+        raise CaseMoved(
+            f"Expected proposal {proposal.id} to wait for an answer, found that somebody gave one. "
+            "Nothing of yours was saved: read the case again."
+        )
+    if before is not None:  # Else somebody would believe that theirs was saved.
+        raise Report(f"Expected a new action id, found that of {before[1]} on case {before[0]}.")
+    if _save(connection, [change]):
+        found = connection.scalar(select(cases.c.version).where(cases.c.id == case_id))
+        raise CaseMoved(
+            f"Expected case {case_id} at version {change.from_version}, found it at {found}: "
+            "somebody moved it. Read it again, then decide."
+        )
+    if claim is not None and not claims.write(connection, claim):
+        raise CaseMoved(
+            f"Expected refund {claim.refund.id} and its intent as they were read, found that they "
+            "changed. Nothing of yours was saved: read the case again, then decide."
+        )
+    outbox.add(connection, notices)
 
 
 def _save(connection: Connection, changes: Sequence[Change]) -> tuple[Change, ...]:
@@ -217,7 +259,7 @@ def _save(connection: Connection, changes: Sequence[Change]) -> tuple[Change, ..
     saved_before = _action_ids(connection, [change.entry.action_id for change in changes])
     new = [change for change in changes if change.entry.action_id not in saved_before]
     fitting = [change for change in new if known.get(change.case.id, NEW)[0] == change.from_version]
-    _write(connection, fitting, known)
+    _write(connection, proposals.void(connection, fitting), known)
     return tuple(change for change in new if known.get(change.case.id, NEW)[0] != change.from_version)
 
 
@@ -275,12 +317,12 @@ def _name_refunds(connection: Connection, changed: Sequence[Case], known: Sequen
         connection.execute(insert(connection, table), rows)
 
 
-def _saved_as(connection: Connection, action_id: str) -> tuple[str, str] | None:
-    """Return the case and the action that were saved with this id; None where none was."""
+def _saved_as(connection: Connection, action_id: str) -> tuple[str, str, str] | None:
+    """Return the case, the action and the actor that were saved with this id; None where none was."""
     columns = tables.entries.c
-    query = select(columns.topic, columns.action).where(columns.action_id == action_id)
+    query = select(columns.topic, columns.action, columns.actor).where(columns.action_id == action_id)
     found = connection.execute(query).one_or_none()
-    return None if found is None else (found.topic, found.action)
+    return None if found is None else (found.topic, found.action, found.actor)
 
 
 def _action_ids(connection: Connection, ids: Sequence[str]) -> set[str]:
@@ -341,33 +383,3 @@ def _replace_due(
         for pair, at in sorted(times.items())
     ]
     upsert(connection, due, rows)
-
-
-def _replace_rejects(connection: Connection, saving: Saving) -> None:
-    """Put this run's rejects in the place of those of the rows it read."""
-    table = tables.rejects
-    if saving.run.full:
-        connection.execute(delete(table).where(table.c.source.in_(READ)))
-    named = {(each.account, each.id) for each in saving.rejects} | {
-        (account, subject.partition(":")[2]) for account, subject in saving.judged
-    }
-    for chunk in chunks(sorted(named, key=str)):
-        of_these = tuple_(table.c.account, table.c.id).in_(chunk)
-        connection.execute(delete(table).where(table.c.source.in_(READ), of_these))
-    rows = [reject_row(each) for each in saving.rejects if each.source in READ]
-    if rows:
-        connection.execute(insert(connection, table), rows)
-
-
-def _prune_touches(connection: Connection, mark: int) -> None:
-    """Forget the touches that this run has seen; no later run asks for them."""
-    touches = tables.touches
-    if connection.dialect.name == "sqlite":
-        connection.execute(delete(touches).where(touches.c.id <= mark))
-        return
-    # Numbers from beyond this server's future came with a dump of another; reading then reads everything.
-    alien = text(
-        "xact >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint "
-        "AND xact <> pg_current_xact_id()::text::bigint"
-    )
-    connection.execute(delete(touches).where(or_(touches.c.xact <= mark, alien)))

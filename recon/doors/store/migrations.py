@@ -45,6 +45,7 @@ def upgrade(database: Database) -> None:
     with database.write() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": UPGRADE_LOCK})
+        triggers.lift(connection)
         _run(connection)
         triggers.install(connection)
         left = triggers.missing(connection)

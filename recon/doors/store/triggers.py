@@ -1,11 +1,15 @@
 """The triggers: touches of every change to intents and refunds, and entries that can only be added.
 
 Whoever writes the tables is seen: the guarded tool, the company's own code, a person with a database shell.
-Asserted again after every migration, because a table that is rebuilt loses its triggers in silence.
+What takes a second person is in four_eyes.py. Asserted again after every migration, because a table that is
+rebuilt loses its triggers in silence.
 """
+
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, text
 
+from recon.doors.store import four_eyes
 from recon.model.tables import intents, refunds
 
 APPEND_ONLY = "entries are append-only"
@@ -36,10 +40,17 @@ SIDES = {"intents": (intents, INTENT_TIES, "key"), "refunds": (refunds, REFUND_T
 
 def install(connection: Connection) -> None:
     """Make every trigger anew."""
-    for table, name in _names(connection.dialect.name):
-        connection.execute(text(f"DROP TRIGGER IF EXISTS {name}{_on(connection, table)}"))
+    _drop(connection, _names(connection.dialect.name))
     for statement in _statements(connection.dialect.name):
         connection.exec_driver_sql(statement)
+
+
+def lift(connection: Connection) -> None:
+    """Drop the triggers that read other tables than their own, until `install` makes them anew.
+
+    SQLite renames and alters no table while a trigger anywhere reads one that is not there.
+    """
+    _drop(connection, four_eyes.NAMES[connection.dialect.name])
 
 
 def missing(connection: Connection) -> tuple[str, ...]:
@@ -55,6 +66,11 @@ def missing(connection: Connection) -> tuple[str, ...]:
     return tuple(sorted(name for _, name in _names(connection.dialect.name) if name not in found))
 
 
+def _drop(connection: Connection, names: Iterable[tuple[str, str]]) -> None:
+    for table, name in names:
+        connection.execute(text(f"DROP TRIGGER IF EXISTS {name}{_on(connection, table)}"))
+
+
 def _on(connection: Connection, table: str) -> str:
     return "" if connection.dialect.name == "sqlite" else f" ON {table}"
 
@@ -65,11 +81,11 @@ def _names(dialect: str) -> list[tuple[str, str]]:
     )
     touching = [(table, f"{table}_{event}") for table in SIDES for event in events]
     guarding = ("added_once", "unchanged", "kept") if dialect == "sqlite" else ("kept", "not_truncated")
-    return touching + [("entries", f"entries_{rule}") for rule in guarding]
+    return [*touching, *(("entries", f"entries_{rule}") for rule in guarding), *four_eyes.NAMES[dialect]]
 
 
 def _statements(dialect: str) -> list[str]:
-    return _sqlite() if dialect == "sqlite" else _postgresql()
+    return (_sqlite() if dialect == "sqlite" else _postgresql()) + four_eyes.statements(dialect)
 
 
 def _ties(row: str, side: str) -> str:

@@ -168,3 +168,12 @@ class Role(StrEnum):
     OPERATOR = "operator"  # Acts on cases.
     APPROVER = "approver"  # Also approves what another proposed.
     ADMIN = "admin"  # Also manages operators and switches.
+
+
+class ProposalState(StrEnum):
+    """Where a move that takes two people stands; whatever is no longer open stays as it is."""
+
+    OPEN = "open"  # It waits for a second person.
+    APPROVED = "approved"  # Somebody else approved it, and the move was made.
+    DECLINED = "declined"  # Somebody else declined it, or who proposed it took it back.
+    VOID = "void"  # Its case moved otherwise before anybody answered.

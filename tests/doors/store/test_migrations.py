@@ -7,7 +7,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from recon.doors.store import cases as book
-from recon.doors.store import migrations, queue
+from recon.doors.store import migrations, queue, triggers
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
 from recon.model import guarded, holds, rights, tables
@@ -44,6 +44,7 @@ def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Dat
     case = a_case()
     book.save_run(database, a_lease(database), Saving(a_run(), changes=(opened(case),)))
     with database.write() as connection:  # As the first revision had it.
+        triggers.lift(connection)
         for table in ("sign_outs", "approval_limits", "proposals", "calls", "switches"):
             connection.execute(text(f"DROP TABLE {table}"))
         connection.execute(text("DROP INDEX ix_cases_standing"))
