@@ -1,4 +1,4 @@
-"""The tick, once a minute: is the hour still alive, what does time make worth saying, is everything told.
+"""The tick, once a minute: is the hour alive, are calls odd, what is due to be said, is everything told.
 
 Exit 0 done, 2 configuration, 3 a service is away, 4 notices given up, or Slack is away.
 """
@@ -28,9 +28,9 @@ def main() -> int:
 def tick(database: Database, settings: Settings) -> int:
     """Watch, remind, then deliver, so that what they say goes out at once; return the exit code.
 
-    What stops the first two is told by the exit code, and never keeps back what waits to be delivered.
+    What stops a part before it is told by the exit code, and never keeps back what waits to be delivered.
     """
-    codes = [_part(part, database, settings) for part in (_watch, _remind)]
+    codes = [_part(part, database, settings) for part in (_watch, _calls, _remind)]
     report = deliver(database, settings, budget=DELIVERY_BUDGET)
     vitals.write(settings, now=_now())  # Between two hours too: alerts look at the notices.
     undelivered = exits.UNDELIVERED if report.given_up or report.away else exits.OK
@@ -55,6 +55,11 @@ def _watch(database: Database, settings: Settings) -> None:
     found = watch.check(database, settings, clock=_now)
     if found.stale and found.age is not None:
         log.error("stale", age_seconds=int(found.age.total_seconds()))
+
+
+def _calls(database: Database, settings: Settings) -> None:
+    for burst in watch.calls(database, settings, clock=_now):
+        log.warning("duplicate_calls", tool=burst.tool, calls=burst.calls, intents=burst.subjects)
 
 
 def _remind(database: Database, settings: Settings) -> None:

@@ -1,19 +1,28 @@
-"""Alarms about the system itself: when the runs have stopped, and when they are back, one notice each.
+"""Alarms about the system itself: when the runs have stopped and are back, and when calls of a tool are odd.
 
-Never sends anything: delivery does.
+Never sends anything: delivery does. Throws a tool's kill switch where tools.toml says so; never lifts one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
-from recon.doors.store import outbox, runs
+from sqlalchemy import Connection
+
+from recon.doors.store import calls as recorded
+from recon.doors.store import outbox, runs, switches
 from recon.doors.store.engines import Database
+from recon.model import bursts, registry
+from recon.model.records.cases import JOB
 from recon.model.records.notices import Notice
 from recon.model.records.runs import Run
+from recon.model.records.tools import Burst, Limits, Switch, SwitchMove, Tool, ToolCall
 from recon.model.settings import Settings
-from recon.rules import staleness
+from recon.model.stored import EPOCH
+from recon.rules import alerts, staleness
 
+_DAY = timedelta(days=1)  # How far back a burst is followed that does not end.
 _COMPLETE_BACK = 12  # Complete runs whose alarms may still have to be ended: half a day without a tick.
 
 
@@ -72,3 +81,99 @@ def check(database: Database, settings: Settings, *, clock: Callable[[], datetim
         with database.write() as connection:
             outbox.add(connection, said)
     return found
+
+
+def calls(database: Database, settings: Settings, *, clock: Callable[[], datetime]) -> tuple[Burst, ...]:
+    """Return the bursts of odd calls that are told about now, having told them and thrown their switches.
+
+    Each is said once, and again when it has doubled and when it is over. A lifted switch is a person's word
+    that what was before is dealt with: only calls after it count.
+
+    Raises:
+        ConfigurationError: tools.toml is not as its format says. Nothing was written.
+        DatabaseUnavailable: what was not told yet is told next time.
+    """
+    now, declared = clock(), registry.parse(settings.tools)
+    stands = switches.every(database)
+    told, read_from = recorded.since(database, now - _reach(declared.values()))
+    found = []
+    for name, mine in _by_tool(told).items():
+        tool = declared.get(name) or registry.undeclared(name)
+        switch = stands.get(name, Switch(name))
+        burst = _burst(database, tool, switch, (mine, read_from), now)
+        if burst is not None and _tell(database, settings, tool, switch, burst, now=now):
+            found.append(burst)
+    return tuple(found)
+
+
+def _reach(declared: Iterable[Tool]) -> timedelta:
+    """Return how far back the beginning of a burst is seen whole that began a window ago."""
+    limits = [tool.limits for tool in declared] + [Limits()]
+    return max(each.window * 2 + max(each.window, each.spike_window) for each in limits)
+
+
+def _by_tool(told: Iterable[ToolCall]) -> Mapping[str, list[ToolCall]]:
+    found: dict[str, list[ToolCall]] = {}
+    for each in told:
+        found.setdefault(each.tool, []).append(each)
+    return found
+
+
+def _burst(
+    database: Database,
+    tool: Tool,
+    switch: Switch,
+    read: tuple[Sequence[ToolCall], datetime],
+    now: datetime,
+) -> Burst | None:
+    """Return a tool's burst from what was read, or from a day where that does not show its beginning."""
+    burst = _after_lift(tool, switch, *read)
+    if burst is None or burst.whole:
+        return burst
+    return _after_lift(tool, switch, *recorded.since(database, now - _DAY, tool=tool.name))
+
+
+def _after_lift(tool: Tool, switch: Switch, told: Sequence[ToolCall], read_from: datetime) -> Burst | None:
+    lifted_at = None if switch.thrown else switch.moved_at
+    if lifted_at is None or lifted_at < read_from:
+        return alerts.burst(told, tool, read_from=read_from)
+    since = [each for each in told if each.asked_at > lifted_at]
+    return alerts.burst(since, tool, read_from=EPOCH)  # Whatever was before does not count.
+
+
+def _tell(
+    database: Database, settings: Settings, tool: Tool, switch: Switch, burst: Burst, *, now: datetime
+) -> bool:
+    """Say what is new of a burst, and throw the switch where that is asked for; False where nothing is."""
+    key = alerts.thread(burst, now=now)
+    news = partial(
+        alerts.news,
+        burst,
+        tool,
+        begun=key in outbox.threads(database, [key]),
+        now=now,
+        dashboard_url=settings.dashboard.url.rstrip("/"),
+        channel=settings.slack.operators_channel,
+    )
+    throws = alerts.throws(burst, tool, switch, now=now)
+    said = news(switch, thrown=False)
+    if not throws and all(outbox.named(database, each.dedupe_key) for each in said):
+        return False
+    with database.write() as connection:
+        after = _thrown(connection, burst, switch, key, now) if throws else switch
+        outbox.add(connection, news(after, thrown=after.version > switch.version))
+    return True
+
+
+def _thrown(connection: Connection, burst: Burst, switch: Switch, key: str, now: datetime) -> Switch:
+    """Return the switch after the alert has thrown it; as it was where somebody else is at it just now."""
+    after = switches.move(
+        connection,
+        switch,
+        SwitchMove.THROWN,
+        actor=JOB,
+        reason=bursts.reason(burst),
+        now=now,
+        action_id=f"alert:{key}",
+    )
+    return switch if after is None else after

@@ -1,6 +1,6 @@
 """Whether a tool's calls are odd: one intent again and again, several keys for one, too many at once.
 
-Pure. Calls of other tools, and what is done about it, are somebody else's.
+And what is said of it to the operators: once per burst, in a thread of its own. Pure.
 """
 
 from collections import Counter, defaultdict, deque
@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
-from recon.model.records.tools import Burst, Minute, Repeated, Tool, ToolCall, Twins
+from recon.model import bursts
+from recon.model.records.notices import ALARM, Message, Notice
+from recon.model.records.tools import Burst, Minute, Repeated, Switch, Tool, ToolCall, Twins
 from recon.model.records.words import AccountId, IntentKey
 
+ALERTS = "calls|"  # What the key of each alert, and of its thread, begins with.
 DISABLED = "disabled"  # Answered by the kill switch: nothing was sent, and nothing is odd about asking.
 AMOUNT = "amount"  # As it was typed; where amount_minor is there, that says whether the amount differs.
 MINOR = "amount_minor"
@@ -56,6 +59,50 @@ def burst(calls: Iterable[ToolCall], tool: Tool, *, read_from: datetime) -> Burs
 def goes_on(found: Burst, tool: Tool, *, now: datetime) -> bool:
     """Return whether an odd call at this time would still belong to the burst."""
     return now - found.last_at <= tool.limits.window
+
+
+def throws(found: Burst, tool: Tool, switch: Switch, *, now: datetime) -> bool:
+    """Return whether the alert is to throw the tool's kill switch."""
+    return tool.limits.throws and found.doubles and not switch.thrown and goes_on(found, tool, now=now)
+
+
+def thread(found: Burst, *, now: datetime) -> str:
+    """Return the key of a burst's thread; one whose beginning nobody sees is told once a day."""
+    return f"{ALERTS}{found.tool}|{found.number if found.whole else f'{now:%Y-%m-%d}'}"
+
+
+def news(
+    found: Burst,
+    tool: Tool,
+    switch: Switch,
+    *,
+    begun: bool,
+    thrown: bool,
+    now: datetime,
+    dashboard_url: str,
+    channel: str,
+) -> tuple[Notice, ...]:
+    """Return what a burst gives to say: itself, then each time it has doubled, and its end; in one thread.
+
+    What was said has the key that it had then, so that whoever knows the keys says it once. switch: as it
+    stands now. begun: whether its thread is there. thrown: the alert has just thrown the switch.
+    """
+    key = thread(found, now=now)
+
+    def notice(name: str, verb: str, told: Message) -> Notice:
+        return Notice.new(f"{key}|{name}", verb, told, thread_key=key, target=channel, urgency=ALARM, now=now)
+
+    if begun and not goes_on(found, tool, now=now):
+        quiet = int(tool.limits.window / timedelta(minutes=1))
+        told = bursts.over(found, quiet_minutes=quiet, dashboard_url=dashboard_url)
+        return (notice("over", "reply", told),)
+    step = str(2 ** (found.subjects.bit_length() - 1))
+    if not begun:
+        return (notice(step, "root", bursts.begun(found, switch, dashboard_url=dashboard_url)),)
+    said = [notice(step, "call", bursts.grown(found, switch, dashboard_url=dashboard_url))]
+    if thrown:
+        said.append(notice("thrown", "call", bursts.thrown(found, switch, dashboard_url=dashboard_url)))
+    return tuple(said)
 
 
 def asked_again(calls: Iterable[ToolCall]) -> tuple[Repeated, ...]:

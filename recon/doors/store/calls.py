@@ -1,0 +1,50 @@
+"""What the guarded tools were asked, read back: for the duplicate-call alert and the page on tools.
+
+Goes by the indexes on times. Never writes a call; doors/intents.py does.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+
+from recon.doors.store.engines import Database
+from recon.model.guarded import calls
+from recon.model.records.tools import ToolCall
+from recon.model.records.words import AccountId, IntentKey
+
+LIMIT = 50_000  # Calls in one reading: more in a day than any shop refunds, and some 50 MB.
+
+
+def since(
+    database: Database, at: datetime, *, tool: str | None = None, limit: int = LIMIT
+) -> tuple[tuple[ToolCall, ...], datetime]:
+    """Return the calls from a time on, oldest first, and from when on they are all of them.
+
+    tool: None is every tool. Of more than the limit the latest are returned; then the time is later.
+    """
+    columns = calls.c
+    query = select(calls).where(columns.asked_at >= at)
+    query = query.order_by(columns.asked_at.desc(), columns.number.desc()).limit(limit + 1)
+    if tool is not None:
+        query = query.where(columns.tool == tool)
+    with database.read() as connection:
+        found = [_record(row) for row in connection.execute(query).mappings()]
+    whole = len(found) <= limit
+    kept = tuple(reversed(found[:limit]))
+    return kept, at if whole else found[limit].asked_at + timedelta(microseconds=1)
+
+
+def _record(row: Mapping[Any, Any]) -> ToolCall:
+    return ToolCall(
+        number=row["number"],
+        account=AccountId(row["account"]),
+        key=IntentKey(row["intent_key"]),
+        tool=row["tool"],
+        asked_at=row["asked_at"],
+        asked=row["asked"] if isinstance(row["asked"], dict) else {},  # Whatever somebody else wrote there.
+        caller=row["caller"],
+        call_id=row["call_id"],
+        answer=row["answer"],
+    )
