@@ -9,8 +9,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import panels, session
+from dashboard import entrance, panels, session
 from recon.model.errors import ReconError
+from recon.model.records.people import Operator, Refused
 
 HERE = Path(__file__).parent
 SIDEBAR_PIXELS = 200  # As narrow as it can be: the queue needs the rest.
@@ -25,25 +26,41 @@ def main() -> None:
         initial_sidebar_state=SIDEBAR_PIXELS,
     )
     st.logo(str(HERE / "static" / "logo.svg"), icon_image=str(HERE / "static" / "mark.svg"), size="large")
-    page = st.navigation(
-        [
-            st.Page("views/queue.py", title="Queue", icon=":material/inbox:", default=True),
-            st.Page("views/case.py", title="Case", icon=":material/description:"),
-            st.Page("views/runs.py", title="Runs", icon=":material/history:"),
-            st.Page("views/notices.py", title="Notices", icon=":material/campaign:"),
-            st.Page("views/owners.py", title="Owners", icon=":material/group:"),
-            st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
-            st.Page("views/trends.py", title="Trends", icon=":material/trending_up:"),
-        ]
-    )
+    pages = [
+        st.Page("views/queue.py", title="Queue", icon=":material/inbox:", default=True),
+        st.Page("views/case.py", title="Case", icon=":material/description:"),
+        st.Page("views/runs.py", title="Runs", icon=":material/history:"),
+        st.Page("views/notices.py", title="Notices", icon=":material/campaign:"),
+        st.Page("views/owners.py", title="Owners", icon=":material/group:"),
+        st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
+        st.Page("views/trends.py", title="Trends", icon=":material/trending_up:"),
+    ]
+    visitor = _visitor()
+    # Declared for everybody: else Streamlit lays "Page not found" over the way in.
+    page = st.navigation(pages, position="sidebar" if isinstance(visitor, Operator) else "hidden")
+    if isinstance(visitor, Refused):
+        entrance.show(visitor)
+        return
+    if isinstance(visitor, ReconError):
+        panels.trouble(visitor)
+        return
     try:
-        panels.sidebar(session.operator())
+        panels.sidebar(visitor)
+        entrance.way_out(visitor)
         panels.live_freshness()
         _arrive(page.url_path)
         page.run()
     except ReconError as error:
-        # The database is away or not upgraded, the settings are wrong, or the server listens elsewhere.
+        # The database is away or not upgraded, or the settings are wrong.
         panels.trouble(error)
+
+
+def _visitor() -> Operator | Refused | ReconError:
+    """Return who is here, why they do not come in, or why that cannot be said."""
+    try:
+        return session.arrival()
+    except ReconError as error:
+        return error
 
 
 def _arrive(path: str) -> None:

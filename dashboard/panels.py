@@ -16,7 +16,7 @@ from recon.model.errors import ReconError, Wait
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
 from recon.model.records.results import Mismatch
-from recon.model.records.words import CaseState, Certainty
+from recon.model.records.words import CaseState, Certainty, Role
 
 FRESH_SECONDS: Final = 60.0  # The line counts in minutes.
 
@@ -91,9 +91,8 @@ def sidebar(operator: Operator) -> None:
     """Show who sits at the desk and what that allows."""
     with st.sidebar.container(gap=None):
         st.text(safe.line(operator.name))
-        st.caption(
-            f"{operator.role} · local mode" if operator.role != "viewer" else "viewer: may read, not act"
-        )
+        role = "viewer: may read, not act" if operator.role is Role.VIEWER else operator.role
+        st.caption(f"{role} · local mode" if operator.since is None else role)
 
 
 @st.fragment(run_every=FRESH_SECONDS)

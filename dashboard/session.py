@@ -1,35 +1,36 @@
 """Who is at the desk, and the desk itself: what every page starts from.
 
-Roles are not checked here: the desk reads them at each action. What may be asked at all in local mode is.
+Whoever asks for either is looked at anew, by what they came in with and by the database, because a tab may be
+older than a decision about them. Roles are not checked here: the desk reads them at each action.
 """
 
 from datetime import UTC, tzinfo
-from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
+from dashboard import doorway
+from recon.admission import Admission
 from recon.desk import Desk
 from recon.incidents import Incidents
 from recon.model.errors import NotPermitted
-from recon.model.records.people import Operator
+from recon.model.records.people import Operator, Refused, Shut
 
-# What a proxy adds: in local mode nobody may reach the desk through one.
-FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via")
+UNSERVED: Final = Refused(
+    Shut.UNPROVED,
+    "Nobody looks at who asks this server: people sign in where recon dashboard serves the desk.",
+)
 
 
 def desk() -> Desk:
     """Return this process's desk: one for all tabs, as it keeps nothing of anybody's.
 
     Raises:
-        NotPermitted: in local mode the desk is for this machine only, and this request is not from it.
+        NotPermitted: whoever asks does not come in; the text says why.
         ReconError: the settings or the database cannot be used; the next run tries again.
     """
-    refused = refusal()
-    if refused is not None:
-        raise NotPermitted(refused)
+    operator()
     return _opened()
 
 
@@ -40,8 +41,31 @@ def incidents() -> Incidents:
 
 
 def operator() -> Operator:
-    """Return who sits here: in local mode whoever uses this machine, by the name the settings give."""
-    return desk().local_operator()
+    """Return who sits here; raises as `desk`."""
+    found = arrival()
+    if isinstance(found, Refused):
+        raise NotPermitted(found.sentence)
+    return found
+
+
+def arrival() -> Operator | Refused:
+    """Return who sits here as they stand now, or why they do not come in.
+
+    On this machine that is whoever uses it, by the name that the settings give.
+
+    Raises:
+        ReconError: the settings or the database cannot be used; the next run tries again.
+    """
+    if mode() == "local":
+        refused = doorway.away(st.get_option("server.address"), st.context.headers)
+        return Refused(Shut.UNPROVED, refused) if refused else _opened().local_operator()
+    found = _signed_in()
+    return found if isinstance(found, Refused) else _opened().standing(found)
+
+
+def mode() -> str:
+    """Return the way in: local, oidc or proxy."""
+    return _door().mode
 
 
 def zone() -> tzinfo:
@@ -53,25 +77,23 @@ def zone() -> tzinfo:
         return UTC
 
 
-def refusal() -> str | None:
-    """Return why local mode does not answer this request, None when all is well.
+def _signed_in() -> Operator | Refused:
+    door = doorway.STANDING.admission
+    if door is None:
+        return UNSERVED
+    if door.mode == "oidc":
+        return door.by_claims(st.user.to_dict())
+    vouched = doorway.vouched()
+    return UNSERVED if vouched is None else door.admitted(vouched)
 
-    It holds also for a server that was started without the launcher: bound to every interface, reached by
-    another name, or through a proxy.
-    """
-    address = st.get_option("server.address")
-    if not _loopback(address):
-        return (
-            "The desk in local mode listens on 127.0.0.1 only, and this server listens on "
-            f"{address or 'every interface'}: start it with recon dashboard."
-        )
-    host = st.context.headers.get("Host")
-    name = urlsplit(f"//{host}").hostname if host else None
-    if host and not _loopback(name):
-        return "The desk in local mode answers to the names of this machine's loopback only."
-    if any(header in st.context.headers for header in FORWARDED):
-        return "The desk in local mode is not to be reached through a proxy."
-    return None
+
+def _door() -> Admission:
+    return doorway.STANDING.admission or _settled()
+
+
+@st.cache_resource(show_spinner=False)
+def _settled() -> Admission:
+    return Admission.open()
 
 
 @st.cache_resource(show_spinner=False)
@@ -82,12 +104,3 @@ def _past() -> Incidents:
 @st.cache_resource(show_spinner=False)
 def _opened() -> Desk:
     return Desk.open()
-
-
-def _loopback(name: object) -> bool:
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(str(name)).is_loopback
-    except ValueError:  # Another name, or none.
-        return False

@@ -1,21 +1,27 @@
-"""`recon dashboard`: serve the operator's desk on this machine.
+"""`recon dashboard`: serve the operator's desk.
 
 Local mode knows no sign-in: whoever reaches the port acts as the operator that the settings name. So it
-listens on loopback or not at all.
+listens on loopback or not at all. In the other modes people sign in, and nothing is served where they could
+not.
 """
 
 import os
 import socket
 import sys
+from collections.abc import Mapping
 from importlib.resources import files
 from importlib.util import find_spec
-from ipaddress import ip_address
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from recon.model.errors import ConfigurationError
-from recon.model.settings import DashboardSettings
+from recon.model.settings import DashboardSettings, Settings
+
+# Characters of one header, for the WebSocket's library: its own limit of 8 KB is less than the cookies of a
+# sign-in with many groups, or of a proxy, and such a page stays blank.
+_LINE = "65536"
 
 
 def dashboard(
@@ -25,36 +31,39 @@ def dashboard(
     ] = None,
 ) -> None:
     """Open the operator's desk on this machine: the queue, each case, and what to do about it."""
-    from recon.doors import config
+    from recon.admission import Admission
 
-    settings = config.load().dashboard
-    command = serving(settings, port)
-    _refuse_taken(settings.address, port or settings.port)
-    os.execv(command[0], command)  # noqa: S606 -- this process becomes the server, and takes its signals
+    settings = Admission.open().settings
+    command = serving(settings.dashboard, port)
+    _refuse_taken(settings.dashboard.address, port or settings.dashboard.port)
+    # This process becomes the server, and takes its signals.
+    os.execve(command[0], command, environment(settings, os.environ))  # noqa: S606
 
 
 def serving(settings: DashboardSettings, port: int | None = None) -> list[str]:
     """Return the command that serves the desk.
 
     Raises:
-        ConfigurationError: local mode would listen beyond loopback, or Streamlit is not installed. Nothing
-            was started.
+        ConfigurationError: Streamlit is not installed. Nothing was started.
     """
-    if settings.mode != "local":
-        raise ConfigurationError(f"Expected dashboard.mode to be local, found {settings.mode!r}.")
-    if not _loopback(settings.address):
-        raise ConfigurationError(
-            "The dashboard in local mode listens on loopback only, because whoever reaches it acts as the "
-            f"operator: expected dashboard.address to be 127.0.0.1, found {settings.address!r}."
-        )
     if find_spec("streamlit") is None:
         raise ConfigurationError(
             "The dashboard needs Streamlit, which is not installed: pip install 'refund-recon[dashboard]'."
         )
-    app = str(files("dashboard") / "app.py")
+    app = str(files("dashboard") / "served.py")
     options = {"address": settings.address, "port": port or settings.port, "headless": "true"}
+    if settings.mode != "local":
+        options["allowedHosts"] = urlsplit(settings.url).hostname or ""
     flags = [flag for name, value in options.items() for flag in (f"--server.{name}", str(value))]
     return [sys.executable, "-m", "streamlit", "run", app, *flags]
+
+
+def environment(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the server: the shell's, and what Streamlit reads only there."""
+    secret = settings.sign_in.cookie_secret
+    ours = {"WEBSOCKETS_MAX_LINE_LENGTH": _LINE} | dict(environ)
+    # One that is made anew at each start would end every sign-in that is under way.
+    return ours | ({"STREAMLIT_SERVER_COOKIE_SECRET": secret.reveal()} if secret else {})
 
 
 def _refuse_taken(address: str, port: int) -> None:
@@ -69,12 +78,3 @@ def _refuse_taken(address: str, port: int) -> None:
             raise ConfigurationError(
                 f"Expected to listen on {address}:{port}, found {reason}: choose another --port."
             ) from taken
-
-
-def _loopback(address: str) -> bool:
-    if address == "localhost":
-        return True
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:  # A host name: what it stands for may change.
-        return False

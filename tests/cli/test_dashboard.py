@@ -1,15 +1,13 @@
 import os
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from recon.cli.dashboard import serving
+from recon.cli.dashboard import environment, serving
 from recon.cli.main import main
-from recon.model.errors import ConfigurationError
-from recon.model.settings import DashboardSettings
+from recon.model.settings import DashboardSettings, Secret, Settings, SignInSettings
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
@@ -17,7 +15,7 @@ def test_loopback_is_served_on_the_address_and_port_of_the_settings(address: str
     command = serving(DashboardSettings(address=address, port=8601))
 
     assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
-    assert Path(command[4]).name == "app.py"
+    assert Path(command[4]).name == "served.py"
     assert command[command.index("--server.address") + 1] == address
     assert command[command.index("--server.port") + 1] == "8601"
 
@@ -28,34 +26,55 @@ def test_a_port_on_the_command_line_wins() -> None:
     assert command[command.index("--server.port") + 1] == "8602"
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.0.2.7", "desk.example", ""])  # noqa: S104 -- refused
-def test_local_mode_listens_nowhere_else(address: str) -> None:
-    with pytest.raises(ConfigurationError, match="loopback only"):
-        serving(DashboardSettings(address=address))
+def test_where_people_sign_in_the_server_answers_to_the_desks_name() -> None:
+    command = serving(DashboardSettings(mode="oidc", url="https://desk.example.com:8443"))
+
+    assert command[command.index("--server.allowedHosts") + 1] == "desk.example.com"
+    assert "--server.allowedHosts" not in serving(DashboardSettings())
 
 
-def test_another_mode_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"dashboard\.mode"):
-        serving(DashboardSettings(mode="open"))
+def test_streamlit_signs_with_our_secret_and_reads_the_cookies_of_a_sign_in() -> None:
+    settings = Settings(sign_in=SignInSettings(cookie_secret=Secret("s" * 32)))
+
+    found = environment(settings, {"HOME": "/root", "STREAMLIT_SERVER_COOKIE_SECRET": "another"})
+
+    assert found == {
+        "HOME": "/root",
+        "STREAMLIT_SERVER_COOKIE_SECRET": "s" * 32,
+        "WEBSOCKETS_MAX_LINE_LENGTH": "65536",
+    }
 
 
-def test_beyond_loopback_the_command_says_one_sentence_and_ends_with_2(tmp_path: Path) -> None:
-    (tmp_path / "recon.toml").write_text('[dashboard]\naddress = "0.0.0.0"\n')
-    environment = os.environ | {"RECON_CONFIG": str(tmp_path)}
+def test_without_a_secret_of_ours_streamlit_makes_its_own() -> None:
+    told = {"WEBSOCKETS_MAX_LINE_LENGTH": "9000"}
 
-    ended = subprocess.run(
-        [sys.executable, "-m", "recon.cli.main", "dashboard"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    assert environment(Settings(), told) == told
 
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert len(ended.stderr.splitlines()) == 1
-    assert "loopback" in ended.stderr
+
+@pytest.mark.parametrize(
+    "told, said",
+    [
+        ('address = "0.0.0.0"', "loopback only"),
+        ('mode = "oidc"\nurl = "https://desk.example.com"', "RECON_OIDC_CLIENT_SECRET"),
+        ('mode = "proxy"\nurl = "https://desk.example.com"', "RECON_PROXY_SECRET"),
+        ('mode = "open"', "dashboard.mode"),
+    ],
+)
+def test_a_way_in_that_lacks_something_is_one_sentence_and_2_and_nothing_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], told: str, said: str
+) -> None:
+    (tmp_path / "recon.toml").write_text(f"[dashboard]\n{told}\n")
+    monkeypatch.setenv("RECON_CONFIG", str(tmp_path))
+    monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("It was served."))
+    monkeypatch.setattr(sys, "argv", ["recon", "dashboard"])
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out) == (2, "")
+    assert len(printed.err.splitlines()) == 1
+    assert said in printed.err
 
 
 def test_a_port_that_is_taken_is_one_sentence_and_2(
