@@ -19,6 +19,7 @@ from recon.cli import (
     demo,
     diff,
     doctor,
+    lint,
     operators,
     owners,
     run,
@@ -59,6 +60,16 @@ def recon(
     assert not version, "its callback has ended the process"
 
 
+def _lint(context: typer.Context) -> None:
+    """Find in code and prompts what would refund twice; recon lint --help has its options.
+
+    Exit 0: nothing was found.
+    Exit 1: there are findings.
+    Exit 2: a file or an option cannot be used.
+    """
+    raise typer.Exit(lint.main(context.args))
+
+
 app.command("demo")(demo.demo)
 app.command("diff")(diff.diff)
 app.command("dashboard")(dashboard.dashboard)
@@ -70,6 +81,11 @@ app.command("deliver")(deliver.deliver)
 app.command("status")(status.status)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
+app.command(
+    "lint",
+    add_help_option=False,  # Its own parser answers, the same with and without typer.
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(_lint)
 app.add_typer(owners.app)
 app.add_typer(operators.app)
 app.add_typer(tools.app)

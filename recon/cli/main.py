@@ -17,6 +17,12 @@ _BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff .
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
+        if sys.argv[1:2] == [
+            "lint"
+        ]:  # Needs the base install alone: it stands before other people's commits.
+            from recon.cli import lint
+
+            sys.exit(lint.main(sys.argv[2:]))
         with extras.needed("This command", "job"):  # The base install is the guarded tool alone.
             from recon.cli.app import app
         app(prog_name="recon")
