@@ -370,6 +370,9 @@ def _asked(words: Mapping[str, object]) -> Asked:
 
 def _foreign(intent: Intent, tool: str) -> Guarded:
     """Return an intent that came into the books by another way than the guard's."""
+    sent_at = intent.first_sent_at
+    if intent.status is IntentStatus.PENDING_UNKNOWN:
+        sent_at = sent_at or intent.created_at
     return Guarded(
         account=intent.account,
         key=intent.key,
@@ -383,5 +386,6 @@ def _foreign(intent: Intent, tool: str) -> Guarded:
         until=intent.updated_at,
         payment=intent.payment,
         result_id=intent.refund_id,
-        first_sent_at=intent.first_sent_at,
+        first_sent_at=sent_at,
+        sent_at=sent_at,
     )

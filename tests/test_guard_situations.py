@@ -362,15 +362,15 @@ def test_under_a_frameworks_retry_policy_it_never_raises(hasty: Shop, fault: str
         break
 
     assert attempts == 1
-    last = lasting(hasty, passes=6)
+    last = lasting(hasty, passes=9)
     assert str(last.status) == "already_done"
     assert len(hasty.refunds()) == 1
 
 
 def test_the_kill_switch_is_thrown_while_a_call_waits(hasty: Shop) -> None:
-    hasty.street.fault(REFUNDS, "latency", after_s=1)
-    slow = hasty.another(replace(HASTY, deadline_seconds=10.0, send_timeout_seconds=8.0))
-    waiting = hasty.another(replace(HASTY, deadline_seconds=10.0, send_timeout_seconds=8.0))
+    hasty.street.fault(REFUNDS, "latency", after_s=5)
+    slow = hasty.another(replace(HASTY, deadline_seconds=20.0, send_timeout_seconds=15.0))
+    waiting = hasty.another(replace(HASTY, deadline_seconds=20.0, send_timeout_seconds=15.0))
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(slow.refund_order, "1", "10.00", "usd", PAYMENT)
         eventually(hasty.posts)

@@ -96,7 +96,7 @@ def refund(
         return Flaw("order_id must say which order is refunded; found none")
     if not isinstance(payment, str) or not _PAYMENT.fullmatch(payment.strip()):
         return Flaw(
-            f"payment must be the provider's id of the payment, such as pi_123; found {payment!r:.80}"
+            f"payment must be the provider's id of the payment, such as pi_123; found {_shown(payment)}"
         )
     code = currency.strip().lower() if isinstance(currency, str) else ""
     if code not in money.EXPONENTS:
