@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import entrance, panels, session
+from dashboard import entrance, levers, panels, session
 from recon.model.errors import ReconError
 from recon.model.records.people import Operator, Refused
 
@@ -32,6 +32,7 @@ def main() -> None:
         st.Page("views/runs.py", title="Runs", icon=":material/history:"),
         st.Page("views/notices.py", title="Notices", icon=":material/campaign:"),
         st.Page("views/owners.py", title="Owners", icon=":material/group:"),
+        st.Page("views/tools.py", title="Tools", icon=":material/power_settings_new:"),
         st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
         st.Page("views/trends.py", title="Trends", icon=":material/trending_up:"),
     ]
@@ -47,6 +48,7 @@ def main() -> None:
     try:
         panels.sidebar(visitor)
         entrance.way_out(visitor)
+        levers.banner()
         panels.live_freshness()
         _arrive(page.url_path)
         page.run()

@@ -109,7 +109,9 @@ def label(at: datetime, step: timedelta, zone: tzinfo) -> str:
     return f"{there:%H:%M}" if step < HOUR else f"{there.day} {there:%b, %H:%M}"
 
 
-def chart(series: Sequence[str], *, title: str, zone_name: str) -> dict[str, object]:
+def chart(
+    series: Sequence[str], *, title: str, zone_name: str, colors: Mapping[str, str] = COLORS
+) -> dict[str, object]:
     """Return how a timeline is drawn: stacked bars in the order of time, whole numbers on the axis."""
     return {
         "mark": {"type": "bar"},
@@ -131,7 +133,7 @@ def chart(series: Sequence[str], *, title: str, zone_name: str) -> dict[str, obj
             "color": {
                 "field": "Series",
                 "type": "nominal",
-                "scale": {"domain": list(series), "range": [COLORS[name] for name in series]},
+                "scale": {"domain": list(series), "range": [colors[name] for name in series]},
                 "legend": {"title": None, "orient": "top"} if len(series) > 1 else None,
             },
             "order": {"field": "Series", "sort": "descending"},

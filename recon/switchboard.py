@@ -7,23 +7,25 @@ call: the guarded tool reads the switch just before each send, in whatever proce
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Self
 
 from recon.doors import config
-from recon.doors.store import migrations, switches
+from recon.doors.store import calls, migrations, switches
 from recon.doors.store.engines import Database
 from recon.model import registry
 from recon.model.changes import Illegal, written
 from recon.model.errors import Report, SwitchMoved
 from recon.model.phrases import minute
 from recon.model.records.people import Operator
-from recon.model.records.tools import Registry, Switch, SwitchEntry, SwitchMove
+from recon.model.records.tools import Activity, Registry, Switch, SwitchEntry, SwitchMove
 from recon.model.records.words import Role
 from recon.model.settings import Settings
 from recon.moving import Clock, Mover, utc_now
-from recon.rules import permissions
+from recon.rules import alerts, permissions
 
 Configuration = Callable[[], Settings]
+HOUR = timedelta(hours=1)  # What the page on tools looks back on.
 _TRIES = 5  # Of throwing a switch that others move at the same moment; nobody is that fast for long.
 
 
@@ -69,6 +71,22 @@ class Switchboard:
         """Return the latest moves of a tool's switch, newest first."""
         return switches.history(self._database, tool)
 
+    def activity(self) -> Mapping[str, Activity]:
+        """Return what each tool was asked within the last hour, by its name; only those that were."""
+        now, declared, stands = self.now(), self.registry(), switches.every(self._database)
+        back = max(HOUR, alerts.reach(declared.values()))
+        told, read_from = calls.since(self._database, now - back)
+        found = {}
+        for name, mine in alerts.by_tool(told).items():
+            tool = declared.get(name) or registry.undeclared(name)
+            counted, whole_from = alerts.counted(mine, stands.get(name, Switch(name)), read_from)
+            burst = alerts.burst(counted, tool, read_from=whole_from)
+            lately = [each for each in mine if each.asked_at > now - HOUR]
+            odd = burst if burst is not None and alerts.goes_on(burst, tool, now=now) else None
+            if lately or odd is not None:
+                found[name] = Activity(alerts.per_minute(lately), alerts.asked_again(lately), odd)
+        return found
+
     def may(self, operator: Operator, made: SwitchMove) -> bool:
         """Return whether somebody may make this move now."""
         return permissions.allows(self._mover().standing(operator), _NEEDED[made])
@@ -80,7 +98,8 @@ class Switchboard:
 
         Raises:
             NotPermitted: the operator may only read. Nothing was written.
-            Report: there is no such tool, or the reason is missing or too long. Nothing was written.
+            Report: there is no such tool, and nobody called one, or the reason is missing or too long.
+                Nothing was written.
             SwitchMoved: others moved it at the same moment, again and again. Nothing was written.
         """
         kept = self._allowed(tool, operator, reason, SwitchMove.THROWN)
@@ -121,7 +140,7 @@ class Switchboard:
     def _allowed(self, tool: str, operator: Operator, reason: str, made: SwitchMove) -> str:
         """Return the reason as it is kept, or raise why the move is not to be made."""
         self._mover().must(operator, _NEEDED[made])
-        if tool not in (known := self.every()):
+        if tool not in (known := self.every()) and not calls.asked(self._database, tool):
             raise Report(f"Expected a tool of tools.toml ({', '.join(known)}), found {tool[:80]!r}.")
         kept = written(reason)
         if isinstance(kept, Illegal):

@@ -3,7 +3,7 @@
 Never sends anything: delivery does. Throws a tool's kill switch where tools.toml says so; never lifts one.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,9 +17,8 @@ from recon.model import bursts, registry
 from recon.model.records.cases import JOB
 from recon.model.records.notices import Notice
 from recon.model.records.runs import Run
-from recon.model.records.tools import Burst, Limits, Switch, SwitchMove, Tool, ToolCall
+from recon.model.records.tools import Burst, Switch, SwitchMove, Tool, ToolCall
 from recon.model.settings import Settings
-from recon.model.stored import EPOCH
 from recon.rules import alerts, staleness
 
 _DAY = timedelta(days=1)  # How far back a burst is followed that does not end.
@@ -86,8 +85,7 @@ def check(database: Database, settings: Settings, *, clock: Callable[[], datetim
 def calls(database: Database, settings: Settings, *, clock: Callable[[], datetime]) -> tuple[Burst, ...]:
     """Return the bursts of odd calls that are told about now, having told them and thrown their switches.
 
-    Each is said once, and again when it has doubled and when it is over. A lifted switch is a person's word
-    that what was before is dealt with: only calls after it count.
+    Each is said once, and again when it has doubled and when it is over.
 
     Raises:
         ConfigurationError: tools.toml is not as its format says. Nothing was written.
@@ -95,28 +93,15 @@ def calls(database: Database, settings: Settings, *, clock: Callable[[], datetim
     """
     now, declared = clock(), registry.parse(settings.tools)
     stands = switches.every(database)
-    told, read_from = recorded.since(database, now - _reach(declared.values()))
+    told, read_from = recorded.since(database, now - alerts.reach(declared.values()))
     found = []
-    for name, mine in _by_tool(told).items():
+    for name, mine in alerts.by_tool(told).items():
         tool = declared.get(name) or registry.undeclared(name)
         switch = stands.get(name, Switch(name))
         burst = _burst(database, tool, switch, (mine, read_from), now)
         if burst is not None and _tell(database, settings, tool, switch, burst, now=now):
             found.append(burst)
     return tuple(found)
-
-
-def _reach(declared: Iterable[Tool]) -> timedelta:
-    """Return how far back the beginning of a burst is seen whole that began a window ago."""
-    limits = [tool.limits for tool in declared] + [Limits()]
-    return max(each.window * 2 + max(each.window, each.spike_window) for each in limits)
-
-
-def _by_tool(told: Iterable[ToolCall]) -> Mapping[str, list[ToolCall]]:
-    found: dict[str, list[ToolCall]] = {}
-    for each in told:
-        found.setdefault(each.tool, []).append(each)
-    return found
 
 
 def _burst(
@@ -127,18 +112,13 @@ def _burst(
     now: datetime,
 ) -> Burst | None:
     """Return a tool's burst from what was read, or from a day where that does not show its beginning."""
-    burst = _after_lift(tool, switch, *read)
+    told, read_from = alerts.counted(read[0], switch, read[1])
+    burst = alerts.burst(told, tool, read_from=read_from)
     if burst is None or burst.whole:
         return burst
-    return _after_lift(tool, switch, *recorded.since(database, now - _DAY, tool=tool.name))
-
-
-def _after_lift(tool: Tool, switch: Switch, told: Sequence[ToolCall], read_from: datetime) -> Burst | None:
-    lifted_at = None if switch.thrown else switch.moved_at
-    if lifted_at is None or lifted_at < read_from:
-        return alerts.burst(told, tool, read_from=read_from)
-    since = [each for each in told if each.asked_at > lifted_at]
-    return alerts.burst(since, tool, read_from=EPOCH)  # Whatever was before does not count.
+    day, since = recorded.since(database, now - _DAY, tool=tool.name)
+    told, read_from = alerts.counted(day, switch, since)
+    return alerts.burst(told, tool, read_from=read_from)
 
 
 def _tell(

@@ -1,4 +1,4 @@
-"""The Friday evening with a watch on it: the minute of the alert, of the switch, and what the hour confirms."""
+"""The Friday evening with a watch on it: the minute of the alert, of the switch, and what the hour finds."""
 
 import json
 from dataclasses import dataclass, field

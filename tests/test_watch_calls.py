@@ -85,7 +85,7 @@ def test_a_double_is_told_to_the_operators_once(database: Database, settings: Se
         '`recon tools off refund_order --reason "..."`, or its switch on the page. Look-ups and runs go on; '
         "the next run says what was done twice. http://127.0.0.1:8501/tools?tool=refund_order"
     )
-    assert "49.00 USD, payment `pi_1`: keys `pi_1/1` and `pi_1/2`" in str(alert.message.blocks)
+    assert "amount `49.00 USD`, payment `pi_1`: keys `pi_1/1` and `pi_1/2`" in str(alert.message.blocks)
     assert switches.thrown(database) == ()
 
 
@@ -298,3 +298,13 @@ def test_of_too_many_calls_the_latest_are_read_and_it_is_said_from_when(database
     assert (len(everything), from_the_first) == (5, at(0))
     assert [each.key for each in recorded.since(database, at(4), tool=TOOL)[0]] == ["k4"]
     assert recorded.since(database, at(0), tool="other")[0] == ()
+
+
+def test_a_strangers_tool_pings_nobody_and_is_no_command(database: Database, settings: Settings) -> None:
+    for number in range(2):
+        ask(database, number, f"<@U1>{number}", tool="<!channel>`; rm -rf ~`")
+    look(database, settings, 2)
+
+    (alert,) = said(database)
+    shown = f"{alert.message.text} {alert.message.blocks}"
+    assert not [mark for mark in ("<!channel>", "<@U1>", "recon tools off") if mark in shown]

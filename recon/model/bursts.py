@@ -7,13 +7,14 @@ name a customer, and is one link away.
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
-from recon.model import money
-from recon.model.blocks import clean, code, escaped, header, section, sections
+from recon.model import money, registry
+from recon.model.blocks import VALUE_LIMIT, clean, code, escaped, header, section, sections
 from recon.model.phrases import clock, minute, several
 from recon.model.records.notices import Message
 from recon.model.records.results import Money
 from recon.model.records.tools import Burst, Repeated, Switch, Twins
 
+FIND_OUT = "Find out who calls it; the next run says what was done twice."
 _SHOWN = 5  # Of each sort: the first show what it is, the page has the others.
 _KEYS_SHOWN = 3  # Of one twin.
 _STOPPED = "Nothing of it is sent until an admin lifts it; look-ups and runs go on."
@@ -21,8 +22,8 @@ _STOPPED = "Nothing of it is sent until an admin lifts it; look-ups and runs go 
 
 def begun(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
     """Return the alert. switch: as it stands when this is said."""
-    title = f"Duplicate calls of {found.tool}"
-    said = f"{_told(found)}, since {clock(found.began_at)}."
+    title = f"Duplicate calls of {_name(found.tool)}"
+    said = f"{summary(found)}, since {clock(found.began_at)}."
     lines = [*map(_twins, found.twins[:_SHOWN]), *map(_repeated, found.repeated[:_SHOWN])]
     more = len(found.twins) + len(found.repeated) - len(lines)
     lines += [f"and {more} more"] if more > 0 else []
@@ -38,7 +39,7 @@ def begun(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
 
 def grown(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
     """Return the word that there is more of it."""
-    said = f"It goes on: {_told(found)}, since {clock(found.began_at)}."
+    said = f"It goes on: {summary(found)}, since {clock(found.began_at)}."
     return _reply(f"{said} What to do: {_step(found, switch)}", found, dashboard_url)
 
 
@@ -51,7 +52,7 @@ def over(found: Burst, *, quiet_minutes: int, dashboard_url: str) -> Message:
     """Return the word that it has ended."""
     ended = several(quiet_minutes, "minute")
     said = (
-        f"Over: no odd call of {found.tool} for {ended}. In all {_told(found)}, from "
+        f"Over: no odd call of {_name(found.tool)} for {ended}. In all {summary(found)}, from "
         f"{clock(found.began_at)} to {clock(found.last_at)}. What to do: answer the cases that the next run "
         "opens."
     )
@@ -60,7 +61,7 @@ def over(found: Burst, *, quiet_minutes: int, dashboard_url: str) -> Message:
 
 def reason(found: Burst) -> str:
     """Return why recon throws a switch, as its entry keeps it."""
-    return f"Duplicate-call alert: {_told(found)}, since {clock(found.began_at)}."
+    return f"Duplicate-call alert: {summary(found)}, since {clock(found.began_at)}."
 
 
 def _reply(said: str, found: Burst, dashboard_url: str) -> Message:
@@ -68,7 +69,8 @@ def _reply(said: str, found: Burst, dashboard_url: str) -> Message:
     return Message(f"{said} {link}", (section(f"{said} <{link}|Open the tool>"),))
 
 
-def _told(found: Burst) -> str:
+def summary(found: Burst) -> str:
+    """Return what is odd, without its end: 9 likely intents under 18 keys, in 18 calls."""
     parts = []
     if found.twins:
         keys = sum(len(each.keys) for each in found.twins)
@@ -83,11 +85,16 @@ def _told(found: Burst) -> str:
 def _twins(twins: Twins) -> str:
     more = len(twins.keys) - _KEYS_SHOWN
     keys = [code(each) for each in twins.keys[:_KEYS_SHOWN]] + ([f"{more} more"] if more > 0 else [])
-    return f"{_same(twins.same)}{_of(twins.account)}: keys {_and(keys)}"
+    same = ", ".join(f"{clean(name)} {code(value)}" for name, value in alike(twins.same))
+    return f"{same}{_of(twins.account)}: keys {_and(keys)}"
 
 
 def _repeated(repeated: Repeated) -> str:
-    drifted = f", with another {_and(map(_field, repeated.drifted))}" if repeated.drifted else ", all alike"
+    drifted = (
+        f", with another {_and(clean(field(name)) for name in repeated.drifted)}"
+        if repeated.drifted
+        else ", all alike"
+    )
     return f"{code(repeated.key)}{_of(repeated.account)}: {several(repeated.calls, 'call')}{drifted}"
 
 
@@ -95,28 +102,28 @@ def _of(account: str) -> str:
     return f" of {code(account)}" if account else ""
 
 
-def _same(same: Mapping[str, str]) -> str:
-    """Return the fields that agree, money as people write it."""
+def alike(same: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the fields that agree as name and value, money as people write it; nothing is made harmless."""
     told = dict(same)
     minor, currency = told.get("amount_minor", ""), told.get("currency", "")
-    parts = []
     if minor.isdecimal() and minor.isascii() and currency in money.EXPONENTS:
-        parts.append(money.written(Money(int(minor), currency)))
-        told = {name: value for name, value in told.items() if name not in {"amount_minor", "currency"}}
-    return ", ".join([*parts, *(f"{_field(name)} {code(value)}" for name, value in told.items())])
+        del told["amount_minor"], told["currency"]
+        told = {"amount": money.written(Money(int(minor), currency))} | told
+    return tuple((field(name), value) for name, value in told.items())
 
 
-def _field(name: str) -> str:
-    return clean(name.removesuffix("_minor").replace("_", " "))
+def field(name: str) -> str:
+    """Return what a field is called: "amount" for amount_minor; nothing is made harmless."""
+    return name.removesuffix("_minor").replace("_", " ")
 
 
 def _step(found: Burst, switch: Switch) -> str:
     if switch.thrown:
         return f"{_how(switch)} {_STOPPED} {_after(found.tool)}"
+    how = _command("off", found.tool, "its switch on the page")
     return (
-        "Find out who calls it. To stop it at once in every process: "
-        f'`recon tools off {found.tool} --reason "..."`, or its switch on the page. Look-ups and runs go on; '
-        "the next run says what was done twice."
+        f"Find out who calls it. To stop it at once in every process: {how}. Look-ups and runs go on; the "
+        "next run says what was done twice."
     )
 
 
@@ -126,10 +133,16 @@ def _how(switch: Switch) -> str:
 
 
 def _after(tool: str) -> str:
-    return (
-        "Find out who calls it; the next run says what was done twice. Then, as an admin: "
-        f'`recon tools on {tool} --reason "..."`, or the page.'
-    )
+    return f"{FIND_OUT} Then, as an admin: {_command('on', tool, 'the page')}."
+
+
+def _command(move: str, tool: str, page: str) -> str:
+    """Return how a switch is moved; a name that a stranger made up is nothing to be typed into a shell."""
+    return f'`recon tools {move} {tool} --reason "..."`, or {page}' if registry.NAME.fullmatch(tool) else page
+
+
+def _name(tool: str) -> str:
+    return clean(tool, limit=VALUE_LIMIT)
 
 
 def _link(tool: str, dashboard_url: str) -> str:

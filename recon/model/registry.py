@@ -11,7 +11,7 @@ from recon.model import readers
 from recon.model.documents import Table, error
 from recon.model.records.tools import Effect, Limits, Registry, Tool
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NAMED = "a name in lower case: a letter, then letters, digits and _, 64 characters at most"
 _KEYS = frozenset({"title", "effect", "operation", "key", "fingerprint", "repeat", "finder", "alert"})
 # What only a tool with side effects needs: for the others nothing is recorded.
@@ -68,7 +68,7 @@ def _tables(document: Mapping[str, object]) -> Iterator[Table]:
         )
         if not isinstance(row, Mapping):
             raise table.error("expected a table with effect and title.")
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             raise table.error(f"expected {_NAMED}.")
         yield table
 
@@ -106,7 +106,7 @@ def _effect(table: Table) -> Effect:
 
 def _operation(table: Table, name: str) -> str:
     found = table.text("operation") if "operation" in table.row else name
-    if not _NAME.fullmatch(found):
+    if not NAME.fullmatch(found):
         raise table.error(f"operation is {found!r:.60}; expected {_NAMED}.", "operation")
     return found
 
@@ -117,7 +117,7 @@ def _fields(table: Table, key: str, *, besides: tuple[str, ...] = ()) -> tuple[s
     if not isinstance(told, list) or not told:
         raise table.error(f"{key} is {told!r:.60}; a side effect needs a list of one field or more.", key)
     for each in told:
-        if not isinstance(each, str) or not _NAME.fullmatch(each):
+        if not isinstance(each, str) or not NAME.fullmatch(each):
             raise table.error(f"{key} holds {each!r:.60}; expected {_NAMED}.", key)
         if told.count(each) > 1 or each in besides:
             raise table.error(f"{key} holds {each}, which is named already; expected each field once.", key)

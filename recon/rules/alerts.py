@@ -4,15 +4,16 @@ And what is said of it to the operators: once per burst, in a thread of its own.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
 from recon.model import bursts
 from recon.model.records.notices import ALARM, Message, Notice
-from recon.model.records.tools import Burst, Minute, Repeated, Switch, Tool, ToolCall, Twins
+from recon.model.records.tools import Burst, Limits, Minute, Repeated, Switch, Tool, ToolCall, Twins
 from recon.model.records.words import AccountId, IntentKey
+from recon.model.stored import EPOCH
 
 ALERTS = "calls|"  # What the key of each alert, and of its thread, begins with.
 DISABLED = "disabled"  # Answered by the kill switch: nothing was sent, and nothing is odd about asking.
@@ -54,6 +55,33 @@ def burst(calls: Iterable[ToolCall], tool: Tool, *, read_from: datetime) -> Burs
         spike=spike,
         whole=begin - max(window, tool.limits.spike_window) >= read_from,
     )
+
+
+def counted(
+    calls: Iterable[ToolCall], switch: Switch, read_from: datetime
+) -> tuple[tuple[ToolCall, ...], datetime]:
+    """Return the calls of a tool that may be odd, and from when on they are all of those.
+
+    A lifted switch is a person's word that what was before is dealt with: only calls after it count.
+    """
+    lifted_at = None if switch.thrown else switch.moved_at
+    if lifted_at is None or lifted_at < read_from:
+        return tuple(calls), read_from
+    return tuple(each for each in calls if each.asked_at > lifted_at), EPOCH
+
+
+def reach(tools: Iterable[Tool]) -> timedelta:
+    """Return how far back calls are read, so that a burst that began a window ago is seen whole."""
+    limits = [tool.limits for tool in tools] + [Limits()]
+    return max(each.window * 2 + max(each.window, each.spike_window) for each in limits)
+
+
+def by_tool(calls: Iterable[ToolCall]) -> Mapping[str, Sequence[ToolCall]]:
+    """Return the calls of each tool that has some, in their order."""
+    found: dict[str, list[ToolCall]] = defaultdict(list)
+    for each in calls:
+        found[each.tool].append(each)
+    return found
 
 
 def goes_on(found: Burst, tool: Tool, *, now: datetime) -> bool:

@@ -36,6 +36,13 @@ def since(
     return kept, at if whole else found[limit].asked_at + timedelta(microseconds=1)
 
 
+def asked(database: Database, tool: str) -> bool:
+    """Return whether anybody ever called a tool of this name."""
+    query = select(calls.c.number).where(calls.c.tool == tool).limit(1)
+    with database.read() as connection:
+        return connection.scalar(query) is not None
+
+
 def _record(row: Mapping[Any, Any]) -> ToolCall:
     return ToolCall(
         number=row["number"],

@@ -178,3 +178,16 @@ class Burst:
     def doubles(self) -> bool:
         """Return whether something may be done twice; an intent that is only asked for again is not."""
         return bool(self.twins or self.spike)
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a tool was asked lately.
+
+    minutes: those of the last hour that have a call. repeated: intents that were asked for more than once in
+    it, the most often first. burst: the odd calls that go on now; None where there are none.
+    """
+
+    minutes: tuple[Minute, ...] = ()
+    repeated: tuple[Repeated, ...] = ()
+    burst: Burst | None = None

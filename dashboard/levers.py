@@ -1,0 +1,95 @@
+"""The kill switches on the pages: the banner while one is thrown, and the dialog that throws or lifts one."""
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from typing import Final
+from uuid import uuid4
+
+import streamlit as st
+
+from dashboard import panels, safe, session, times
+from recon.model.errors import ReconError, SwitchMoved
+from recon.model.records.tools import Switch, SwitchMove
+from recon.switchboard import Switchboard
+
+BANNER_SECONDS: Final = 15.0  # How soon a tab that is only looked at shows a switch that somebody threw.
+REASON_PIXELS: Final = 110  # Four lines.
+GOES_ON: Final = "Nothing is sent while it is off; look-ups and runs go on."
+VERBS: Final = {SwitchMove.THROWN: "Switch off", SwitchMove.LIFTED: "Switch on again"}
+ICONS: Final = {SwitchMove.THROWN: ":material/power_settings_new:", SwitchMove.LIFTED: ":material/power:"}
+PURPOSES: Final = {
+    SwitchMove.THROWN: GOES_ON,
+    SwitchMove.LIFTED: "From then on it sends again. Mend what called it twice first, and look at the cases.",
+}
+MOVED: Final[Mapping[SwitchMove, str]] = {SwitchMove.THROWN: "Thrown", SwitchMove.LIFTED: "Lifted"}
+
+
+def board() -> Switchboard:
+    """Return this process's switchboard: one for all tabs.
+
+    Raises:
+        NotPermitted: as the desk, which is asked first.
+        ReconError: the settings or the database cannot be used; the next run tries again.
+    """
+    session.desk()
+    return _opened()
+
+
+@st.fragment(run_every=BANNER_SECONDS)
+def banner() -> None:
+    """Show which tools are switched off, if any, and keep that true while the tab stays open."""
+    try:
+        for switch in board().thrown():
+            panels.note(
+                "Switched off", said(switch, session.zone()), tone="red", icon=ICONS[SwitchMove.THROWN]
+            )
+    except ReconError as error:  # The database went away while the tab was open.
+        panels.trouble(error)
+
+
+def said(switch: Switch, zone: tzinfo) -> str:
+    """Return how a thrown switch stands, as text of anybody's."""
+    assert switch.moved_at is not None, f"somebody moved the switch of {switch.tool}"
+    at = times.moment(switch.moved_at, zone)
+    return f"{switch.tool}, by {switch.moved_by}, {at}. {GOES_ON} Reason: {switch.reason}"
+
+
+def button(held: Switchboard, switch: Switch) -> None:
+    """Show the one move that a switch allows now, to whoever may make it."""
+    made = SwitchMove.LIFTED if switch.thrown else SwitchMove.THROWN
+    if not held.may(session.operator(), made):
+        return
+    if st.button(VERBS[made], key=f"{made}-{switch.tool}", icon=ICONS[made], type="secondary"):
+        # One action id for as long as the dialog is open: however often its button is pressed, one entry.
+        st.dialog(VERBS[made], width="medium")(ask)(held, switch, made, action_id=f"desk:{uuid4()}")
+
+
+def ask(held: Switchboard, switch: Switch, made: SwitchMove, *, action_id: str) -> None:
+    """Show what a move does and ask why, and make it once it is confirmed."""
+    st.text(safe.line(switch.tool))
+    st.caption(PURPOSES[made])
+    with st.form("lever", border=False, enter_to_submit=False):
+        reason = st.text_area(
+            "Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key=f"reason-{action_id}"
+        )
+        pressed = st.form_submit_button(VERBS[made], type="primary", icon=ICONS[made])
+    if not pressed:
+        return
+    asked = {"operator": session.operator(), "reason": reason or "", "action_id": action_id}
+    try:
+        if made is SwitchMove.THROWN:
+            held.throw(switch.tool, **asked)  # type: ignore[arg-type]  # as told
+        else:
+            held.lift(switch.tool, version=switch.version, **asked)  # type: ignore[arg-type]  # as told
+    except SwitchMoved as moved:
+        panels.note("Not saved", str(moved), tone="red", icon=":material/sync_problem:")
+    except ReconError as error:
+        panels.trouble(error)
+    else:
+        st.session_state["said"] = f"{MOVED[made]}. Saved with your reason."
+        st.rerun()
+
+
+@st.cache_resource(show_spinner=False)
+def _opened() -> Switchboard:
+    return Switchboard.open()
