@@ -13,10 +13,11 @@ from recon.desk import Desk
 from recon.model.errors import ReconError, Wait
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
+from recon.model.records.proposals import Proposal
 from recon.model.records.words import Action
 
 LIMIT: Final = 500  # Cases in one decision: the largest page, and more than anybody can have looked at.
-MOVES: Final[Mapping[Action, Callable[..., None]]] = {
+MOVES: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
     Action.ACKNOWLEDGED: Desk.acknowledge,
     Action.RESOLVED: Desk.resolve,
     Action.ASSIGNED: Desk.assign,
@@ -26,10 +27,15 @@ MOVES: Final[Mapping[Action, Callable[..., None]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one case. why: it was not moved, in a sentence; None where it was."""
+    """What became of one case.
+
+    why: it was not moved, in a sentence; None where it was, or was proposed. proposed: another person must
+    approve it first.
+    """
 
     case: Case
     why: str | None = None
+    proposed: bool = False
 
 
 def decide(
@@ -53,7 +59,7 @@ def decide(
             yield Result(case, f"Not tried: {away}")
             continue
         try:
-            MOVES[move](
+            proposed = MOVES[move](
                 desk,
                 case.id,
                 version=case.version,
@@ -68,6 +74,6 @@ def decide(
         except ReconError as error:  # Moved meanwhile, not allowed, or not possible as it stands.
             yield Result(case, str(error))
         else:
-            yield Result(case)
+            yield Result(case, proposed=proposed is not None)
     for case in cases[LIMIT:]:
         yield Result(case, f"Not tried: at most {LIMIT} cases are decided at once.")

@@ -11,9 +11,9 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import panels, safe, session, tables, times, words
+from dashboard import approval, making, panels, safe, session, tables, times, words
 from recon.desk import CaseView, Desk
-from recon.model.errors import CaseMoved, ReconError
+from recon.model.records.proposals import Proposal
 from recon.model.records.words import Action, CaseState, IntentKey, RefundId, Resolution
 
 REASON_PIXELS: Final = 110  # Four lines.
@@ -69,7 +69,7 @@ MISSING: Final = {
     "intent_key": "Name the intent by its key.",
     "refund_id": "Name the refund by its id.",
 }
-MOVES: Final[Mapping[Action, Callable[..., None]]] = {
+MOVES: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
     Action.ACKNOWLEDGED: Desk.acknowledge,
     Action.RESOLVED: Desk.resolve,
     Action.ADOPTED: Desk.adopt,
@@ -89,6 +89,7 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
     """Show what was decided, and the moves that this operator may make."""
     st.header("Decide", anchor=False)
     _standing(desk, view, zone)
+    approval.show(desk, view, zone)
     if not view.moves:
         st.caption("You may read this case. Acting on it needs the role operator.")
         return
@@ -101,23 +102,28 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
         with st.expander("More"):
             for move in rare:
                 _button(desk, view, move, zone)
+    if view.seconded and view.proposal is None:
+        amount = tables.money(view.case.mismatch.at_risk)
+        st.caption(f"{amount} at risk take two people: you propose, and another person approves.")
     st.caption("Every move needs a reason, and is kept with your name in the story.")
 
 
 def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: str) -> None:
     """Show what a move asks, and make it once it is confirmed."""
-    if st.session_state.get("again"):  # The button below, which is there only after a refusal.
-        st.rerun()
+    making.reread()
     kind, amount = words.KINDS[view.case.mismatch.kind], tables.money(view.case.mismatch.at_risk)
     st.text(f"{kind}, {panels.risk(view.case)}, case {view.case.id}.")
     st.caption(PURPOSES[move])
     with st.form("decision", border=False, enter_to_submit=False):
         asked = _asked(desk, view, move, zone)
-        draft = st.session_state.get(f"draft-{view.case.id}", "")
         reason = st.text_area(
-            "Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key=f"reason-{action_id}", value=draft
+            "Reason",
+            max_chars=safe.TEXT_LIMIT,
+            height=REASON_PIXELS,
+            key=f"reason-{action_id}",
+            value=making.draft(view.case),
         )
-        label = PLAIN.get(move, f"{VERBS[move]} {amount}")
+        label = _verb(view, move, PLAIN.get(move, f"{VERBS[move]} {amount}"))
         pressed = st.form_submit_button(label, type="primary", icon=ICONS[move])
     if not pressed:
         return
@@ -125,8 +131,9 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
     if lacking is not None:
         st.warning(MISSING[lacking], icon=":material/edit:")
         return
-    try:
-        MOVES[move](
+
+    def act() -> str:
+        proposed = MOVES[move](
             desk,
             view.case.id,
             version=view.case.version,
@@ -135,18 +142,12 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
             action_id=action_id,
             **asked,
         )
-    except CaseMoved as moved:
-        st.session_state[f"draft-{view.case.id}"] = reason  # Nobody types it twice.
-        panels.note("Not saved", str(moved), tone="red", icon=":material/sync_problem:")
-        st.button("Read it again", key="again", icon=":material/refresh:")
-    except ReconError as error:
-        panels.trouble(error)
-    else:
+        if proposed is not None:
+            return f"Proposed: {VERBS[move]}. Another person must approve it; until then nothing is decided."
         judged = " The next run judges it." if move in CLAIMS else ""
-        st.session_state["said"] = f"{words.ACTIONS[move]}. Saved with your reason.{judged}"
-        st.session_state.pop(f"draft-{view.case.id}", None)
-        st.session_state["seen"] = None
-        st.rerun()
+        return f"{words.ACTIONS[move]}. Saved with your reason.{judged}"
+
+    making.make(view.case, reason or "", act)
 
 
 def plain(desk: Desk, move: Action, zone: tzinfo) -> Asked:
@@ -178,16 +179,21 @@ def _standing(desk: Desk, view: CaseView, zone: tzinfo) -> None:
 
 def _button(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, primary: bool = False) -> None:
     clicked = st.button(
-        VERBS[move],
+        _verb(view, move, VERBS[move]),
         key=f"open-{move}",
         icon=ICONS[move],
         type="primary" if primary else "secondary",
         width="stretch",
     )
     if clicked:
-        title = f"{VERBS[move]} · {tables.money(view.case.mismatch.at_risk)}"
+        title = f"{_verb(view, move, VERBS[move])} · {tables.money(view.case.mismatch.at_risk)}"
         # One action id for as long as the dialog is open: however often its button is pressed, one entry.
         st.dialog(title, width="medium")(ask)(desk, view, move, zone, action_id=f"desk:{uuid4()}")
+
+
+def _verb(view: CaseView, move: Action, label: str) -> str:
+    """Return what a button of this move says: who cannot make it alone proposes it."""
+    return f"Propose: {label}" if move in view.seconded else label
 
 
 def _asked(desk: Desk, view: CaseView, move: Action, zone: tzinfo) -> Asked:

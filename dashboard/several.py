@@ -109,16 +109,19 @@ def export(desk: Desk, asked: QueueFilters) -> None:
 def _results(results: Sequence[bulk.Result]) -> None:
     """Show what became of each case: how many in a sentence, all in a table, and why not in words."""
     failed = [result for result in results if result.why is not None]
-    moved = len(results) - len(failed)
-    if failed:
-        st.warning(f"{moved:,} done, {len(failed):,} not.", icon=":material/rule:")
+    proposed = sum(result.proposed for result in results)
+    moved = len(results) - len(failed) - proposed
+    if failed or proposed:
+        waits = f", {proposed:,} proposed, for another person to approve" if proposed else ""
+        lacking = f", {len(failed):,} not" if failed else ""
+        st.warning(f"{moved:,} done{waits}{lacking}.", icon=":material/rule:")
     else:
         st.success(f"{phrases.several(moved, 'case')} done, saved with your reason.", icon=":material/check:")
     rows = [
         (
             safe.cell(result.case.id),
             tables.money(result.case.mismatch.at_risk),
-            "Done" if result.why is None else safe.cell(result.why),
+            _outcome(result),
         )
         for result in results
     ]
@@ -137,3 +140,9 @@ def _results(results: Sequence[bulk.Result]) -> None:
     if len(failed) > NAMED_LIMIT:
         st.caption(f"And {len(failed) - NAMED_LIMIT:,} more, in the table.")
     st.button("Back to the queue", key="done", icon=":material/arrow_back:")
+
+
+def _outcome(result: bulk.Result) -> str:
+    if result.proposed:
+        return "Proposed: another person must approve it"
+    return "Done" if result.why is None else safe.cell(result.why)

@@ -14,7 +14,7 @@ from uuid import UUID, uuid5
 import structlog
 
 from recon.desk import CaseView, Desk
-from recon.model import dialogs, wording
+from recon.model import dialogs, wishes, wording
 from recon.model.blocks import clean, escaped
 from recon.model.buttons import Verb
 from recon.model.errors import NotPermitted, ReconError, Reload, Wait
@@ -23,9 +23,10 @@ from recon.model.records.cases import JOB
 from recon.model.records.clicks import Heard, Place, Pressed, Sent
 from recon.model.records.notices import Block
 from recon.model.records.people import Operator
+from recon.model.records.proposals import Proposal
 from recon.model.records.words import Action, Role
 from recon.moving import Click
-from recon.rules import moves, permissions
+from recon.rules import moves, permissions, proposals
 
 log = structlog.get_logger("recon")
 
@@ -40,6 +41,7 @@ class Outcome(StrEnum):
     """What became of a click."""
 
     DONE = "done"  # The case has moved.
+    PROPOSED = "proposed"  # It waits for another person, who must approve it at the desk.
     ASKED = "asked"  # A dialog is open.
     ALREADY = "already done"  # This very click has moved the case before.
     STALE = "stale"  # Somebody moved the case after the message was written.
@@ -136,9 +138,11 @@ class Answers:
             text = f"There is no case {heard.button.case_id} in these books."
             return Answer(Outcome.NOT_POSSIBLE, self._not_done(heard, text))
         done = action_id(heard)
-        if any(entry.action_id == done for entry in view.entries):
-            text = f"Already done: {dialogs.about(view.case)}. {self._standing(view)}"
-            return Answer(Outcome.ALREADY, text)
+        for entry in view.entries:
+            if entry.action_id == done:
+                what = "proposed" if entry.action is Action.PROPOSED else "done"
+                text = f"Already {what}: {dialogs.about(view.case)}. {self._standing(view)}"
+                return Answer(Outcome.ALREADY, text)
         if isinstance(heard, Pressed) and heard.button.verb in _DIALOGS:
             return self._ask(heard, view, operator)
         reason = heard.reason if isinstance(heard, Sent) else _REASONS[heard.button.verb]
@@ -167,7 +171,9 @@ class Answers:
         if sent.code not in dialogs.fitting(view.case.mismatch.kind):  # Its kind has changed since.
             text = f"{wording.RESOLUTIONS[sent.code]}: that does not fit {dialogs.about(view.case)}."
             return Answer(Outcome.NOT_POSSIBLE, self._not_done(sent, text, raw=False))
-        self._desk.resolve(view.case.id, code=sent.code, **click)
+        proposed = self._desk.resolve(view.case.id, code=sent.code, **click)
+        if proposed is not None:
+            return self._proposed(sent, view, proposed)
         how = f"resolved as {wording.plain(sent.code)}"
         return self._done(view, f"{how}. A run that finds other evidence, or still finds it, opens it again")
 
@@ -176,6 +182,8 @@ class Answers:
         case, action = view.case, _DIALOGS[pressed.button.verb]
         if case.version != pressed.button.version:
             return self._stale(pressed, view, operator)
+        if view.proposal is not None and action in view.seconded:
+            return Answer(Outcome.NOT_POSSIBLE, self._not_done(pressed, proposals.waits(view.proposal)))
         if action not in view.moves:
             refused = permissions.refusal(operator, Role.OPERATOR)
             if refused is not None:
@@ -221,6 +229,14 @@ class Answers:
         text += f"that you clicked on was written. {dialogs.about(seen.case)}. {self._standing(seen)}"
         text += " The thread's first message shows that within a minute: go on there, or in the dashboard."
         return Answer(Outcome.STALE, self._not_done(heard, text, raw=False))
+
+    def _proposed(self, heard: Heard, view: CaseView, proposal: Proposal) -> Answer:
+        """Return that another person must approve, and who could."""
+        known = [clean(name) for name in self._desk.approvers(proposal)]
+        others = "another person who may approve" if not known else known[0]
+        others += " or another approver" if len(known) > 1 else ""
+        text = f"Proposed; {others} must approve at the desk: {self._link(heard)}\n"
+        return Answer(Outcome.PROPOSED, f"{text}{dialogs.about(view.case)}: {clean(wishes.of(proposal))}.")
 
     def _done(self, view: CaseView, what: str) -> Answer:
         return Answer(Outcome.DONE, f"Done: {dialogs.about(view.case)}: {what}.")

@@ -4,11 +4,11 @@ Roles are checked here, at every action and against the database, never only on 
 version that the operator looked at: whoever comes second is told who was first, and nothing is overwritten.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Self, Unpack
+from typing import Final, Self, Unpack
 
 from recon.doors import config
 from recon.doors.store import cases as book
@@ -16,19 +16,23 @@ from recon.doors.store import (
     claims,
     evidence,
     leases,
+    limits,
     migrations,
     operators,
+    proposals,
     queue,
     runs,
     sign_outs,
     surroundings,
 )
 from recon.doors.store.engines import Database
+from recon.model import wishes
 from recon.model.characters import keepable
 from recon.model.errors import Report
 from recon.model.provider_pages import ProviderPages
 from recon.model.records.cases import Case, Entry, Owner
 from recon.model.records.people import Operator, Refused, Shut
+from recon.model.records.proposals import Proposal, ProposalId
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.runs import HOUR, AccountReading, Run
@@ -47,6 +51,7 @@ from recon.model.settings import Settings
 from recon.moving import By, Click, Clock, Mover, Planned, utc_now
 from recon.rules import moves as rules
 from recon.rules import ownership, permissions, staleness
+from recon.rules import proposals as four_eyes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,9 @@ class CaseView:
     story, oldest first. moves: what this operator may do to it now; empty for who may only read. unjudged:
     an adoption or a link that the next run is the first to judge by; None where there is none. around: what
     was told, the runs behind its entries, related cases. pages: where the provider shows its side.
+    seconded: those of the moves that another person must approve. proposal: what waits for that, during which
+    none of these can be made; None where nothing does. unapprovable: why this operator may not approve it;
+    None where they may.
     """
 
     case: Case
@@ -67,6 +75,9 @@ class CaseView:
     unjudged: Entry | None
     around: Surroundings
     pages: ProviderPages
+    seconded: frozenset[Action] = frozenset()
+    proposal: Proposal | None = None
+    unapprovable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +129,17 @@ class Desk:
             DatabaseUnavailable: it cannot be reached now.
         """
         settings = config.load(environ)
-        return cls(migrations.ready(settings.database_url.reveal()), settings)
+        desk = cls(migrations.ready(settings.database_url.reveal()), settings)
+        desk.keep_limits()
+        return desk
+
+    def keep_limits(self) -> None:
+        """Let the database want a second person from the amounts on that the settings say.
+
+        Of processes whose settings differ the one that was opened last has it there; each of them still asks
+        for a second person by its own settings as well.
+        """
+        limits.keep(self._database, self._settings.four_eyes, now=self._clock())
 
     def local_operator(self) -> Operator:
         """Return who sits here in local mode: an operator, unless the database says else of the name."""
@@ -185,7 +206,8 @@ class Desk:
         moves = self._moves(case, refunds, operator, waits=unjudged is not None)
         around = surroundings.read(self._database, case, entries)
         pages = ProviderPages(self._settings.provider.dashboard_url, case.account, around.livemode)
-        return CaseView(case, intents, refunds, entries, moves, unjudged, around, pages)
+        view = CaseView(case, intents, refunds, entries, moves, unjudged, around, pages)
+        return self._with_proposal(view, operator)
 
     def owners(self) -> tuple[Owner, ...]:
         """Return whom a case can be assigned to: the owners that owners.toml names, each once, by name."""
@@ -206,15 +228,21 @@ class Desk:
         """
         self._mover.move(case_id, click, rules.acknowledge)
 
-    def resolve(self, case_id: CaseId, *, code: Resolution, **click: Unpack[Click]) -> None:
-        """Settle the case; raises as `acknowledge`."""
-        fence = leases.newest(self._database, HOUR)
-        self._mover.move(case_id, click, partial(rules.resolve, code=code, fence=fence))
+    def resolve(self, case_id: CaseId, *, code: Resolution, **click: Unpack[Click]) -> Proposal | None:
+        """Settle the case; raises as `acknowledge`.
 
-    def accept(self, case_id: CaseId, *, until: datetime, **click: Unpack[Click]) -> None:
-        """Live with the case as it is until a date; raises as `acknowledge`."""
+        Returns the proposal that was saved in the move's place, where another person must approve it; None
+        where the move was made.
+        """
         fence = leases.newest(self._database, HOUR)
-        self._mover.move(case_id, click, partial(rules.accept, until=until, fence=fence))
+        rule = partial(rules.resolve, code=code, fence=fence)
+        return self._mover.move(case_id, click, rule, {"code": code})
+
+    def accept(self, case_id: CaseId, *, until: datetime, **click: Unpack[Click]) -> Proposal | None:
+        """Live with the case as it is until a date; returns and raises as `resolve`."""
+        fence = leases.newest(self._database, HOUR)
+        rule = partial(rules.accept, until=until, fence=fence)
+        return self._mover.move(case_id, click, rule, {"until": until})
 
     def reopen(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Take a resolution or an acceptance back; raises as `acknowledge`."""
@@ -239,43 +267,89 @@ class Desk:
         owner = Owner(name, slack_id, rule=f"assigned by {name}")
         self._mover.move(case_id, click, partial(rules.assign, owner=owner))
 
-    def adopt(self, case_id: CaseId, **click: Unpack[Click]) -> None:
-        """Make the case's refund an intent of ours; raises as `acknowledge`."""
+    def adopt(self, case_id: CaseId, **click: Unpack[Click]) -> Proposal | None:
+        """Make the case's refund an intent of ours; returns and raises as `resolve`."""
 
         def rule(case: Case, **by: Unpack[By]) -> Planned:
             refund_id = RefundId(case.subject.partition(":")[2])
             return rules.adopt(case, claims.read(self._database, case.account, refund_id), **by)
 
-        self._mover.move(case_id, click, rule)
+        return self._mover.move(case_id, click, rule)
 
     def link(
         self, case_id: CaseId, *, refund_id: RefundId, intent_key: IntentKey, **click: Unpack[Click]
-    ) -> None:
-        """Say which intent of its account a refund belongs to; raises as `acknowledge`."""
+    ) -> Proposal | None:
+        """Say which intent of its account a refund belongs to; returns and raises as `resolve`."""
 
         def rule(case: Case, **by: Unpack[By]) -> Planned:
             refund, intent = RefundId(keepable(refund_id)), IntentKey(keepable(intent_key))
             known = claims.read(self._database, case.account, refund, intent)
             return rules.link(case, known, refund_id=refund, intent_key=intent, **by)
 
-        self._mover.move(case_id, click, rule)
+        told = {"refund_id": refund_id, "intent_key": intent_key}
+        return self._mover.move(case_id, click, rule, told)
 
-    def unlink(self, case_id: CaseId, *, refund_id: RefundId, **click: Unpack[Click]) -> None:
-        """Take such a link back; raises as `acknowledge`."""
+    def unlink(self, case_id: CaseId, *, refund_id: RefundId, **click: Unpack[Click]) -> Proposal | None:
+        """Take such a link back; returns and raises as `resolve`."""
 
         def rule(case: Case, **by: Unpack[By]) -> Planned:
             named = RefundId(keepable(refund_id))
             known = claims.read(self._database, case.account, named)
             return rules.unlink(case, known, refund_id=named, **by)
 
-        self._mover.move(case_id, click, rule)
+        return self._mover.move(case_id, click, rule, {"refund_id": refund_id})
 
     def comment(self, case_id: CaseId, **click: Unpack[Click]) -> None:
         """Write something into the case's story; raises as `acknowledge`."""
         self._mover.move(case_id, click, rules.comment)
+
+    def approve(self, case_id: CaseId, *, proposal_id: ProposalId, **click: Unpack[Click]) -> None:
+        """Make the move that another person proposed, as they proposed it; raises as `acknowledge`.
+
+        It is judged anew by the same rules, because time has passed since then.
+        """
+        proposal = proposals.get(self._database, proposal_id)
+        move = None if proposal is None else _AS_PROPOSED.get(proposal.action)
+        if proposal is None or move is None:
+            raise Report(f"Expected a proposal that the desk can carry out, found {proposal_id!r}.")
+        move(self, case_id, **wishes.read(proposal.told), **(click | {"approves": proposal_id}))
+
+    def decline(self, case_id: CaseId, *, proposal_id: ProposalId, **click: Unpack[Click]) -> None:
+        """Decline what another person proposed, or take one's own proposal back; raises as `acknowledge`."""
+        self._mover.decline(case_id, click, proposal_id)
+
+    def approvers(self, proposal: Proposal) -> tuple[Actor, ...]:
+        """Return who may approve a proposal, by name, of those whom somebody put down in the database."""
+        return tuple(
+            each.name
+            for each in operators.every(self._database)
+            if permissions.allows(each, Role.APPROVER) and four_eyes.unapprovable(proposal, each.name) is None
+        )
+
+    def _with_proposal(self, view: CaseView, operator: Operator) -> CaseView:
+        """Return the case with what takes a second person, and what waits for one."""
+        found = self._mover.limits()
+        seconded = frozenset(move for move in view.moves if four_eyes.seconded(view.case, move, found))
+        proposal = proposals.waiting(self._database, view.case.id)
+        if proposal is None:
+            return replace(view, seconded=seconded)
+        moves = tuple(move for move in view.moves if move not in seconded)
+        refused = four_eyes.unapprovable(proposal, operator.name)
+        refused = refused or permissions.refusal(self._mover.standing(operator), Role.APPROVER)
+        return replace(view, moves=moves, seconded=seconded, proposal=proposal, unapprovable=refused)
 
     def _moves(
         self, case: Case, refunds: Iterable[Refund], operator: Operator, *, waits: bool
     ) -> tuple[Action, ...]:
         """Return the moves that the rules would let this operator try now."""
         return rules.offered(case, refunds, waits=waits) if self.may_act(operator) else ()
+
+
+# What carries out a proposal: the move that was proposed, by the desk's own way.
+_AS_PROPOSED: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
+    Action.RESOLVED: Desk.resolve,
+    Action.ACCEPTED: Desk.accept,
+    Action.ADOPTED: Desk.adopt,
+    Action.LINKED: Desk.link,
+    Action.UNLINKED: Desk.unlink,
+}

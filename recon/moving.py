@@ -2,18 +2,19 @@
 
 A step of the flows in which people act. Rights are checked here, at every action and against the database. A
 move names the version that was looked at: whoever comes second is told who was first, and nothing is
-overwritten. Never decides what a move makes of a case: rules/moves.py does.
+overwritten. From a limit on, what settles a case is saved as a proposal, and made when another person comes
+with the same move and approves that. Never decides what a move makes of a case: rules/moves.py does.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from recon.doors.store import cases as book
-from recon.doors.store import mirror, operators, runs, sign_outs, threads
+from recon.doors.store import limits, mirror, operators, proposals, runs, sign_outs, threads
 from recon.doors.store.engines import Database
-from recon.model import wording
+from recon.model import wishes, wording
 from recon.model.changes import Illegal
 from recon.model.characters import keepable
 from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Report
@@ -22,9 +23,11 @@ from recon.model.records.claims import Claim
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.owners import Profile
 from recon.model.records.people import Operator
-from recon.model.records.words import Actor, CaseId, Role
+from recon.model.records.proposals import Proposal, ProposalId, approval_id, proposal_id
+from recon.model.records.words import Action, Actor, CaseId, ProposalState, Role
 from recon.model.settings import Settings
 from recon.rules import notices, ownership, permissions
+from recon.rules import proposals as rules
 
 Clock = Callable[[], datetime]
 
@@ -39,12 +42,17 @@ class By(TypedDict):
 
 
 class Click(TypedDict):
-    """What every move needs of the person who makes it. version: of the case that they looked at."""
+    """What every move needs of the person who makes it.
+
+    version: of the case that they looked at. approves: the open proposal of another person that this very
+    move is; absent where they make a move of their own.
+    """
 
     version: int
     reason: str
     operator: Operator
     action_id: str
+    approves: NotRequired[ProposalId]
 
 
 # What a rule makes of a move: a change, with what it says of the case's rows, or why there is none.
@@ -90,36 +98,90 @@ class Mover:
         if refused is not None:
             raise NotPermitted(refused)
 
-    def move(self, case_id: CaseId, click: Click, rule: Callable[..., Planned]) -> None:
-        """Save what the rule makes of the case, once per action id.
+    def move(
+        self,
+        case_id: CaseId,
+        click: Click,
+        rule: Callable[..., Planned],
+        told: Mapping[str, object] | None = None,
+    ) -> Proposal | None:
+        """Save what the rule makes of the case, once per action id, or that it waits for a second person.
 
-        rule: takes the case and what By holds.
+        rule: takes the case and what By holds. told: what the move takes beside that, by the desk's names;
+        None is nothing. Returns the proposal that was saved in the move's place; None where the move was
+        made.
 
         Raises:
             CaseMoved: somebody moved it after this version; the text says who. Nothing was written.
-            NotPermitted: the operator may only read. Nothing was written.
-            Report: the case does not allow it, or the reason is missing or too long. Nothing was written.
+            NotPermitted: the operator may only read, or may not approve. Nothing was written.
+            Report: the case does not allow it, the reason is missing or too long, or another proposal waits.
+                Nothing was written.
         """
-        operator, action_id = click["operator"], click["action_id"]
-        self.must(operator)
-        case = book.get(self._database, CaseId(keepable(case_id)))
-        if case is None:
-            raise Report(f"Expected a case, found none with the id {case_id}.")
+        approves = click.get("approves")
+        self.must(click["operator"], Role.OPERATOR if approves is None else Role.APPROVER)
+        action_id = click["action_id"] if approves is None else approval_id(approves)
+        case, by = self._case(case_id), self._by(click, action_id)
         if case.version != click["version"]:
-            self._tell(case, action_id)
-            return
-        by = By(actor=operator.name, reason=click["reason"], now=self._clock(), action_id=action_id)
+            return self._tell(case, by)
         planned = rule(case, **by)
         if isinstance(planned, Illegal):
             if (now := book.get(self._database, case_id)) is not None and now.version != case.version:
-                self._tell(now, action_id)  # The rows were read after somebody had moved the case, and them.
-                return
+                return self._tell(now, by)  # The rows were read after somebody had moved the case, and them.
             raise Report(planned.reason)
         change, claim = (planned, None) if isinstance(planned, Change) else planned
+        kept = wishes.kept(told or {})
+        if approves is not None:
+            found = proposals.get(self._database, approves)
+            return self._save(case, by, rules.approve(change, kept, found), claim)
+        if rules.seconded(case, change.entry.action, self.limits()):
+            waiting = proposals.waiting(self._database, case.id)
+            return self._save(case, by, rules.propose(case, change.entry.action, kept, waiting, **by))
+        return self._save(case, by, (change, None), claim)
+
+    def decline(self, case_id: CaseId, click: Click, declines: ProposalId) -> None:
+        """Decline an open proposal, or take one's own back; raises as `move`."""
+        case, by = self._case(case_id), self._by(click, click["action_id"])
+        found = proposals.get(self._database, declines)
+        own = found is not None and rules.same_person(found.proposed_by, by["actor"])
+        self.must(click["operator"], Role.OPERATOR if own else Role.APPROVER)
+        if case.version != click["version"]:
+            self._tell(case, by)
+            return
+        self._save(case, by, rules.decline(case, found, **by))
+
+    def limits(self) -> Mapping[str, int]:
+        """Return from which amount at risk on moves take two people, in minor units by currency.
+
+        Where this process's settings and the database differ, the stricter of the two holds.
+        """
+        return rules.stricter(self._settings.four_eyes, limits.read(self._database))
+
+    def _case(self, case_id: CaseId) -> Case:
+        case = book.get(self._database, CaseId(keepable(case_id)))
+        if case is None:
+            raise Report(f"Expected a case, found none with the id {case_id}.")
+        return case
+
+    def _by(self, click: Click, action_id: str) -> By:
+        name, reason = click["operator"].name, click["reason"]
+        return By(actor=name, reason=reason, now=self._clock(), action_id=action_id)
+
+    def _save(
+        self,
+        case: Case,
+        by: By,
+        decided: tuple[Change, Proposal | None] | Illegal,
+        claim: Claim | None = None,
+    ) -> Proposal | None:
+        """Save a change with the proposal that goes with it; return one that waits now."""
+        if isinstance(decided, Illegal):
+            raise Report(decided.reason)
+        change, proposal = decided
         try:
-            book.move(self._database, change, self._said(case, change), claim=claim)
+            book.move(self._database, change, self._said(case, change), claim=claim, proposal=proposal)
         except CaseMoved as moved:  # Somebody was faster between our reading and our writing.
-            self._tell(case, action_id, moved)
+            return self._tell(case, by, moved)
+        return proposal if proposal is not None and proposal.state is ProposalState.OPEN else None
 
     def _known(self, operator: Operator) -> Operator:
         return permissions.standing(operator, operators.get(self._database, operator.name))
@@ -145,14 +207,17 @@ class Mover:
         except ConfigurationError:  # The run says so; until then nobody rests, and no group is mentioned.
             return {}
 
-    def _tell(self, read: Case, action_id: str, moved: CaseMoved | None = None) -> None:
+    def _tell(self, read: Case, by: By, moved: CaseMoved | None = None) -> Proposal | None:
         """Say who moved the case; nothing to say when it was this very action, pressed twice.
 
-        moved: what the store found; it stands where the rows moved and the case did not.
+        moved: what the store found; it stands where the rows moved and the case did not. Returns what that
+        action proposed; None where it made its move.
         """
         entries = tuple(stored.entry for stored in book.entries(self._database, read.id))
-        if any(entry.action_id == action_id for entry in entries):
-            return
+        for entry in entries:
+            if (entry.action_id, entry.actor) == (by["action_id"], by["actor"]):
+                proposed = entry.action is Action.PROPOSED
+                return proposals.get(self._database, proposal_id(entry.action_id)) if proposed else None
         if moved is not None and entries[-1].version == read.version:
             raise moved
         raise CaseMoved(_moved(entries[-1], self._clock()))

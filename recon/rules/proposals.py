@@ -55,10 +55,7 @@ def propose(
     told: what the move takes beside a reason. waiting: the case's open proposal; None where there is none.
     """
     if waiting is not None:
-        return Illegal(
-            f"{waiting.proposed_by} proposed on {minute(waiting.proposed_at)}: {wishes.of(waiting)}. "
-            "It must be approved, declined or taken back before anything else is proposed."
-        )
+        return Illegal(waits(waiting))
     kept = changes.written(reason)
     if isinstance(kept, Illegal):
         return kept
@@ -118,6 +115,14 @@ def decline(
     said = f"{whose}: {wishes.of(proposal)}. {kept}"
     change = changes.to(case, case, Action.DECLINED, actor, said, now=now, action_id=action_id)
     return change, replace(_decided(proposal, ProposalState.DECLINED, change), decided_reason=kept)
+
+
+def waits(proposal: Proposal) -> str:
+    """Return why nothing else can be proposed while this waits: who wants what since when."""
+    return (
+        f"{proposal.proposed_by} proposed on {minute(proposal.proposed_at)}: {wishes.of(proposal)}. "
+        "It must be approved, declined or taken back before anything else is proposed."
+    )
 
 
 def unapprovable(proposal: Proposal, person: Actor) -> str | None:
