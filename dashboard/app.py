@@ -26,15 +26,16 @@ def main() -> None:
         initial_sidebar_state=SIDEBAR_PIXELS,
     )
     st.logo(str(HERE / "static" / "logo.svg"), icon_image=str(HERE / "static" / "mark.svg"), size="large")
+    st.html(HERE / "static" / "desk.css")
     pages = [
         st.Page("views/queue.py", title="Queue", icon=":material/inbox:", default=True),
         st.Page("views/case.py", title="Case", icon=":material/description:"),
+        st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
+        st.Page("views/trends.py", title="Trends", icon=":material/trending_up:"),
         st.Page("views/runs.py", title="Runs", icon=":material/history:"),
         st.Page("views/notices.py", title="Notices", icon=":material/campaign:"),
         st.Page("views/owners.py", title="Owners", icon=":material/group:"),
         st.Page("views/tools.py", title="Tools", icon=":material/power_settings_new:"),
-        st.Page("views/incident.py", title="Incident", icon=":material/crisis_alert:"),
-        st.Page("views/trends.py", title="Trends", icon=":material/trending_up:"),
     ]
     visitor = _visitor()
     # Declared for everybody: else Streamlit lays "Page not found" over the way in.

@@ -111,13 +111,13 @@ def queue_columns(now: datetime, zone: tzinfo) -> Mapping[str, ColumnConfig]:
     """Return how the queue's columns are shown: amounts to the right, the zone in the times' heading."""
     config = st.column_config
     return {
-        "Severity": config.TextColumn(width=64),
-        "Kind": config.TextColumn(width=174),
-        "At risk": config.TextColumn(width=94, alignment="right"),
+        "Severity": config.TextColumn(width=66),
+        "Kind": config.TextColumn(width=176),
+        "At risk": config.TextColumn(width=98, alignment="right"),
         "Order or refund": config.TextColumn(width=108),
-        "Customer": config.TextColumn(width=112),
-        "Owner": config.TextColumn(width=113),
+        "Customer": config.TextColumn(width=164),
+        "Owner": config.TextColumn(width=122),
         "State": config.TextColumn(width=118),
-        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=102),
-        "Case": config.TextColumn(width=114),
+        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=106),
+        "Case": config.TextColumn(width=118),
     }
