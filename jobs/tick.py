@@ -1,5 +1,7 @@
 """The tick, once a minute: is the hour alive, are calls odd, what is due to be said, is everything told.
 
+Then it looks up what the guarded tool left unknown; it sends nothing.
+
 Exit 0 done, 2 configuration, 3 a service is away, 4 notices given up, or Slack is away.
 """
 
@@ -11,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from jobs import vitals
 from jobs.hourly import deliver
 from jobs.shift import log, takes_nothing, work
-from recon import reminding, watch
+from recon import guard, reminding, watch
 from recon.cli import exits
 from recon.doors.store.engines import Database
 from recon.model.errors import ReconError
@@ -28,10 +30,11 @@ def main() -> int:
 def tick(database: Database, settings: Settings) -> int:
     """Watch, remind, then deliver, so that what they say goes out at once; return the exit code.
 
-    What stops a part before it is told by the exit code, and never keeps back what waits to be delivered.
+    What stops another part is told by the exit code, and never keeps back what waits to be delivered.
     """
     codes = [_part(part, database, settings) for part in (_watch, _calls, _remind)]
     report = deliver(database, settings, budget=DELIVERY_BUDGET)
+    codes.append(_part(_settle, database, settings))  # Last: a provider that is away holds up no message.
     vitals.write(settings, now=_now())  # Between two hours too: alerts look at the notices.
     undelivered = exits.UNDELIVERED if report.given_up or report.away else exits.OK
     return next((code for code in (*codes, undelivered) if code != exits.OK), exits.OK)
@@ -66,6 +69,12 @@ def _remind(database: Database, settings: Settings) -> None:
     found = reminding.remind(database, settings, clock=_now)
     if found.total:
         log.info("reminded", **asdict(found))
+
+
+def _settle(database: Database, settings: Settings) -> None:
+    found = guard.settle(database, settings, clock=_now)
+    if found.looked or found.cancelled:
+        log.info("settled", **asdict(found))
 
 
 def _now() -> datetime:

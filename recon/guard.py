@@ -24,15 +24,17 @@ from recon.doors import config, intents
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
 from recon.guarding import Gate
-from recon.handling import Finder, Functions, Refunds, Sender
-from recon.model import characters, money, stored
-from recon.model.errors import ReconError
+from recon.handling import Finder, Functions, Refunds, Sender, reached
+from recon.model import characters, money, registry, stored
+from recon.model.errors import ConfigurationError, ReconError
 from recon.model.records.guarded import Asked, Flaw, Guarded, Outcome, OutcomeStatus, Settled, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.results import Money
+from recon.model.records.tools import Effect
 from recon.model.records.words import AccountId, IntentStatus
 from recon.model.settings import GuardSettings, Settings
 from recon.rules import guarding, keys, outcomes
+from recon.rules import registry as declaring
 from recon.rules.keys import Business
 
 __all__ = ["Guard", "Outcome", "OutcomeStatus", "RefundTool", "settle"]
@@ -40,6 +42,7 @@ __all__ = ["Guard", "Outcome", "OutcomeStatus", "RefundTool", "settle"]
 log = logging.getLogger("recon.guard")  # In the host's own process: its handlers, its format.
 
 TOOL = "refund_order"
+KEY_FIELDS = ("order_id", "reference")
 # What may be told to the provider as a refund's reason. Not "fraudulent": that blocks the customer's card and
 # address, which no model decides. Source: https://docs.stripe.com/api/refunds/create
 _REASONS = {"duplicate", "requested_by_customer"}
@@ -66,14 +69,19 @@ class RefundTool:
         *,
         settings: GuardSettings | None = None,
         tool: str = TOOL,
+        operation: str | None = None,
         team: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """engine: its URL is opened anew, so that no transaction of the host's is ever part of a refund."""
+        """engine: its URL is opened anew, so that no transaction of the host's is ever part of a refund.
+
+        operation: what its keys begin with; None is the tool's name.
+        """
         self._database = _opened(engine)
         self._provider = provider
         self._clock = clock
         self._tool = tool
+        self._operation = operation or tool
         self._team = team
         self._gate = Gate(
             self._database,
@@ -89,11 +97,17 @@ class RefundTool:
         """Return the tool as configuration and environment say.
 
         Raises:
-            ConfigurationError: they do not say what they should, or there is no key of the provider.
+            ConfigurationError: they do not say what they should, tools.toml declares no such tool or another
+                key, or there is no key of the provider.
         """
         told = config.load() if settings is None else settings
+        declared = registry.parse(told.tools)
+        wrong = declaring.refusal(declared, tool, Effect.SIDE_EFFECT, KEY_FIELDS)
+        if wrong is not None:
+            raise ConfigurationError(wrong)
+        operation = declared[tool].operation
         database = Database.open(told.database_url.reveal())
-        return cls(database, reached(told), settings=told.guard, tool=tool)
+        return cls(database, reached(told), settings=told.guard, tool=tool, operation=operation)
 
     def refund_order(
         self,
@@ -209,7 +223,7 @@ class RefundTool:
             return outcomes.unknown(noun, key)
 
     def _wanted(self, business: Business, reason: object) -> Wanted:
-        key = keys.make(self._tool, business.account, business.fields)
+        key = keys.make(self._operation, business.account, business.fields)
         now = self._clock()
         intent = Intent(
             key=key,
@@ -238,7 +252,9 @@ class RefundTool:
             said = f"No refund of order {order_id} was ever asked for. Nothing was sent."
             return Outcome(OutcomeStatus.REJECTED, said)
         pairs = zip(found, rows, strict=True)
-        first, *others = (self._standing(each, row or _foreign(each, self._tool)) for each, row in pairs)
+        first, *others = (
+            self._standing(each, row or guarding.of_intent(each, self._tool)) for each, row in pairs
+        )
         return replace(first, others=tuple(others))
 
     def _standing(self, intent: Intent, row: Guarded) -> Outcome:
@@ -255,30 +271,19 @@ class RefundTool:
         return outcomes.unknown(noun, row.key, person=row.refusal is not None)
 
 
-def settle(
-    database: Database, settings: Settings, *, clock: Clock = _now, tools: tuple[str, ...] = (TOOL,)
-) -> Settled:
-    """Look up what is unsettled of the refund tools, send nothing, and return what became of it.
+def settle(database: Database, settings: Settings, *, clock: Clock = _now) -> Settled:
+    """Look up what is unsettled of the declared refund tools, send nothing, and return what became of it.
 
     Raises:
-        ReconError: the database is away, or there is no key of the provider.
+        ReconError: the database is away; or something is unsettled, and there is no key of the provider.
     """
+    declared = registry.parse(settings.tools) or {TOOL: registry.undeclared(TOOL)}
+    tools = [each.name for each in declared.values() if "payment" in each.fingerprint]
+    with database.read() as connection:
+        if not intents.due(connection, tools, now=clock(), limit=1):
+            return Settled()
     hands = Refunds(reached(settings))
     return Gate(database, dict.fromkeys(tools, hands), settings=settings.guard, clock=clock).sweep()
-
-
-def reached(settings: Settings) -> Provider:
-    """Return the provider as a call with a deadline asks it: no read is tried again.
-
-    Raises:
-        ConfigurationError: there is no key.
-    """
-    asked = replace(
-        settings.provider,
-        read_timeout_seconds=settings.guard.send_timeout_seconds,
-        retry_limit=0,
-    )
-    return Provider(asked)
 
 
 class Guard:
@@ -366,26 +371,3 @@ def _asked(words: Mapping[str, object]) -> Asked:
         if value is not None
     }
     return Asked(told.pop("call_id", None), told.pop("caller", None), told)
-
-
-def _foreign(intent: Intent, tool: str) -> Guarded:
-    """Return an intent that came into the books by another way than the guard's."""
-    sent_at = intent.first_sent_at
-    if intent.status is IntentStatus.PENDING_UNKNOWN:
-        sent_at = sent_at or intent.created_at
-    return Guarded(
-        account=intent.account,
-        key=intent.key,
-        tool=tool,
-        status=intent.status,
-        fingerprint={},
-        body={},
-        created_at=intent.created_at,
-        updated_at=intent.updated_at,
-        next_at=intent.updated_at,
-        until=intent.updated_at,
-        payment=intent.payment,
-        result_id=intent.refund_id,
-        first_sent_at=sent_at,
-        sent_at=sent_at,
-    )

@@ -4,6 +4,7 @@ Never decides whether to act, and never raises for what the world does.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from recon.doors.stripe.provider import Provider
@@ -11,6 +12,7 @@ from recon.model.errors import ProviderRefused, ProviderUnavailable
 from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded
 from recon.model.records.provider import Refund
 from recon.model.records.words import RefundId
+from recon.model.settings import Settings
 from recon.rules import answers
 
 Body = Mapping[str, object]
@@ -18,6 +20,20 @@ Body = Mapping[str, object]
 Sender = Callable[[str, Body], str]
 # Returns the id of what a key made, None where everything was looked through and nothing is there.
 Finder = Callable[[str, Body], str | None]
+
+
+def reached(settings: Settings) -> Provider:
+    """Return the provider as a call with a deadline asks it: no read is tried again.
+
+    Raises:
+        ConfigurationError: there is no key.
+    """
+    asked = replace(
+        settings.provider,
+        read_timeout_seconds=settings.guard.send_timeout_seconds,
+        retry_limit=0,
+    )
+    return Provider(asked)
 
 
 class Refunds:

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import create_engine, update
 
 from recon import guard
-from recon.doors import intents
+from recon.doors import config, intents
 from recon.doors.store.engines import Database
 from recon.guard import Guard, RefundTool
 from recon.model import tables
@@ -490,22 +490,22 @@ def test_the_status_of_a_foreign_or_an_unsent_intent(shop: Shop) -> None:
     assert [str(each.status) for each in (unsent, foreign)] == ["rejected", "pending_unknown"]
 
 
-def test_the_tool_is_made_from_settings_with_a_declared_name_only(
-    database_url: str,
-    shop: Shop,
-    tmp_path: Any,  # noqa: ANN401  # a path
-) -> None:
-    told_by = Settings(
-        database_url=Secret(database_url),
-        provider=ProviderSettings(api_key=Secret(STRIPE_KEY), base_url=shop.street.url),
-    )
-    tool = RefundTool.from_settings(told_by)
+def test_the_tool_is_made_from_settings_with_a_declared_name_only(database_url: str, shop: Shop) -> None:
+    environ = {
+        "RECON_DATABASE_URL": database_url,
+        "STRIPE_API_KEY": STRIPE_KEY,
+        "RECON_STRIPE_BASE_URL": shop.street.url,
+    }
+    settings = config.load(environ)
+    tool = RefundTool.from_settings(settings)
     outcome = tool.refund_order("8812", "49.00", "usd", PAYMENT)
     tool.close()
 
     assert str(outcome.status) == "done"
+    with pytest.raises(ConfigurationError, match=r"did you mean refund_order\?"):
+        RefundTool.from_settings(settings, tool="refund_ordr")
     with pytest.raises(ConfigurationError, match="STRIPE_API_KEY is not set"):
-        RefundTool.from_settings(replace(told_by, provider=ProviderSettings()))
+        RefundTool.from_settings(replace(settings, provider=ProviderSettings()))
 
 
 def test_an_engine_of_the_hosts_is_opened_anew(database_url: str, shop: Shop) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded
-from recon.model.records.provider import Refund
+from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import IntentStatus
 from recon.model.settings import GuardSettings
 
@@ -31,6 +31,29 @@ class Step(StrEnum):
     LOOK = "look"  # It was sent, and nobody knows what became of it.
     CONFIRM = "confirm"  # It is done; how it stands now is the provider's to say.
     TELL = "tell"  # It is settled.
+
+
+def of_intent(intent: Intent, tool: str) -> Guarded:
+    """Return an intent that came into the books by another way than the guard's."""
+    sent_at = intent.first_sent_at
+    if intent.status is IntentStatus.PENDING_UNKNOWN:
+        sent_at = sent_at or intent.created_at
+    return Guarded(
+        account=intent.account,
+        key=intent.key,
+        tool=tool,
+        status=intent.status,
+        fingerprint={},
+        body={},
+        created_at=intent.created_at,
+        updated_at=intent.updated_at,
+        next_at=intent.updated_at,
+        until=intent.updated_at,
+        payment=intent.payment,
+        result_id=intent.refund_id,
+        first_sent_at=sent_at,
+        sent_at=sent_at,
+    )
 
 
 def step(row: Guarded) -> Step:
