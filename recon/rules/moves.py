@@ -13,7 +13,7 @@ from recon.model.changes import Illegal
 from recon.model.characters import keepable
 from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change, Entry, Owner
-from recon.model.records.claims import Adoption, Known, Link
+from recon.model.records.claims import Adoption, Known, Link, Settlement
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import (
     DEAD,
@@ -33,12 +33,17 @@ SNOOZE_LIMIT = timedelta(days=31)  # Whoever needs longer than a month accepts i
 
 _ANY = frozenset(CaseState)
 _UNDECIDED = frozenset({CaseState.OPEN, CaseState.ACKNOWLEDGED})
-_CLAIMS = frozenset({Action.ADOPTED, Action.LINKED, Action.UNLINKED})
+_SETTLEMENTS = frozenset({Action.CONFIRMED, Action.REFUTED})
+_OF_STUCK = _SETTLEMENTS | {Action.LOOKED}
+_CLAIMS = _SETTLEMENTS | {Action.ADOPTED, Action.LINKED, Action.UNLINKED}
 _DECIDED = frozenset({CaseState.RESOLVED, CaseState.ACCEPTED})
 
 # The states that each move is made from, and what is said in any other; in the order of their buttons.
 FROM: Mapping[Action, tuple[frozenset[CaseState], str]] = {
     Action.ACKNOWLEDGED: (frozenset({CaseState.OPEN}), "only an open case can be acknowledged"),
+    Action.LOOKED: (_UNDECIDED, "only an open or acknowledged case waits for the provider's word"),
+    Action.CONFIRMED: (_UNDECIDED, "only an open or acknowledged case can be confirmed"),
+    Action.REFUTED: (_UNDECIDED, "only an open or acknowledged case can be confirmed"),
     Action.RESOLVED: (_UNDECIDED | {CaseState.ACCEPTED}, "there is nothing to resolve"),
     Action.ADOPTED: (_UNDECIDED, "only the refund of an open or acknowledged case can be adopted"),
     Action.LINKED: (_UNDECIDED, "only a refund of an open or acknowledged case can be linked"),
@@ -52,7 +57,7 @@ FROM: Mapping[Action, tuple[frozenset[CaseState], str]] = {
 
 
 def unjudged(entries: Iterable[Entry], judged_at: datetime | None) -> Entry | None:
-    """Return what a person last said of whose a refund is, while no run has judged by it; else None.
+    """Return what a person last said of a refund or an intent, while no run has judged by it; else None.
 
     entries: of one case, oldest first. judged_at: when the latest run that saved began; None
     before the first.
@@ -67,14 +72,52 @@ def offered(case: Case, refunds: Iterable[Refund], *, waits: bool = False) -> tu
     """Return the moves that a person may try on this case.
 
     refunds: those of the case as they are now; only a link that somebody made can be taken back. waits:
-    somebody has said whose its refund is, and the next run judges by it: there is nothing to adopt.
+    somebody has said whose its refund is, or what became of its intent, and the next run judges by it: there
+    is nothing to adopt or to settle.
     """
-    found = [action for action, (states, _) in FROM.items() if case.state in states]
-    if (waits or not case.subject.startswith("refund:")) and Action.ADOPTED in found:
-        found.remove(Action.ADOPTED)
+    lacking = set(_OF_STUCK)
+    if waits or not case.subject.startswith("refund:"):
+        lacking.add(Action.ADOPTED)
     if not any(refund.operator_key for refund in refunds):
-        found.remove(Action.UNLINKED)
-    return tuple(found)
+        lacking.add(Action.UNLINKED)
+    return tuple(
+        action for action, (states, _) in FROM.items() if case.state in states and action not in lacking
+    )
+
+
+def refusal(case: Case, action: Action) -> Illegal | None:
+    """Return why a move is none for this case as it stands; None where it is one."""
+    states, otherwise = FROM[action]
+    if case.state not in states:
+        return Illegal(f"Case {case.id} is {case.state}; {otherwise}.")
+    if action in _OF_STUCK and case.mismatch.kind is not Kind.STUCK:
+        return Illegal(f"Case {case.id} is no longer about an intent that nobody knows the outcome of.")
+    return None
+
+
+def look(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
+    """Return the case as it is, with what somebody saw at the provider; reason: what they saw."""
+    return _moved(case, case, Action.LOOKED, actor, reason, now=now, action_id=action_id)
+
+
+def settle(
+    case: Case,
+    settlement: Settlement,
+    *,
+    said: str,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    action_id: str,
+) -> tuple[Change, Settlement] | Illegal:
+    """Return the case with its intent settled by a person; the next run clears it.
+
+    settlement: as rules/settling.py has nothing against it. said: what stands before the reason.
+    """
+    action = Action.REFUTED if settlement.refund is None else Action.CONFIRMED
+    after = replace(case, state=CaseState.ACKNOWLEDGED)
+    change = _moved(case, after, action, actor, reason, now=now, action_id=action_id, said=said)
+    return change if isinstance(change, Illegal) else (change, settlement)
 
 
 def acknowledge(case: Case, *, actor: Actor, reason: str, now: datetime, action_id: str) -> Change | Illegal:
@@ -257,9 +300,8 @@ def _moved(
     said: str = "",
 ) -> Change | Illegal:
     """Return a person's change, which needs a reason; said stands before it in the entry."""
-    states, otherwise = FROM[action]
-    if case.state not in states:
-        return Illegal(f"Case {case.id} is {case.state}; {otherwise}.")
+    if (refused := refusal(case, action)) is not None:
+        return refused
     kept = changes.written(reason)
     if isinstance(kept, Illegal):
         return kept

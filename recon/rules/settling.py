@@ -68,16 +68,18 @@ def unrefuted(
     )
 
 
-def retry(books: Books, sightings: Iterable[Sighting], *, now: datetime, within: timedelta) -> Retry:
+def retry(books: Books, sightings: Iterable[Sighting] = (), *, now: datetime, within: timedelta) -> Retry:
     """Return whether a request for an intent that was not refunded may be sent once more.
 
-    sightings: of its payment. within: how long after its first request the provider surely knows its key.
+    sightings: of its payment, beside what the books know. within: how long after its first request the
+    provider surely knows its key.
     """
     intent, first = books.intent, books.first_sent_at
-    if first is None and intent.status is IntentStatus.PENDING:
+    if first is None and intent.status is not IntentStatus.PENDING_UNKNOWN:
         return Retry(RetryKind.NEVER_SENT)
     until = (first or intent.created_at) + within
-    if any(each.holder == intent.key and each.refund.status in DEAD for each in sightings):
+    own = [*books.named, *(each.refund for each in sightings if each.holder == intent.key)]
+    if any(each.status in DEAD for each in own):
         return Retry(RetryKind.SPENT, until)
     return Retry(RetryKind.SAFE if now < until else RetryKind.OVER, until)
 
@@ -94,6 +96,19 @@ def shown(intent: Intent, look: Look, *, skew: timedelta) -> str:
     rest = f"; and {count - NAMED} more" if count > NAMED else ""
     told = f"At {at} all was read, and the payment {intent.payment} has {several(count, 'refund')}: "
     return _fitting(f"{told}{listed}{rest}. {_conclusion(intent, look.sightings, skew)}")
+
+
+def refuted(books: Books, look: Look, advice: str) -> str:
+    """Return what an entry says of an intent that was not refunded; advice: on sending it again."""
+    intent = books.intent
+    told = f"At {_second(look.at)} no refund of {intent.payment} was or may be this intent's: it is failed. "
+    tool = "The guarded tool sends nothing for it any more. " if books.guarded else ""
+    return f"{told}{tool}{advice} "
+
+
+def stands(refund: Refund) -> str:
+    """Return a refund with its amount and status, as sentences name it."""
+    return f"refund {refund.id} ({_amount(refund)}, {refund.status or 'no status'})"
 
 
 def whose(intent: Intent, sighting: Sighting) -> str:
@@ -182,10 +197,11 @@ def _unread(intent: Intent, look: Look) -> str | None:
 def _owned(intent: Intent, books: Books, look: Look) -> str | None:
     """Return that a live refund is the intent's, as the provider shows it or else by our books."""
     listed = _ids(look)
-    own = [*_own(intent, look.sightings), *(each for each in books.named if each.id not in listed)]
+    ours = (each for each in books.named if each.id not in listed and each.status not in DEAD)
+    own = [*_own(intent, look.sightings), *ours]
     if not own:
         return None
-    return f"Refund {_stands(own[0])} is this intent's: confirm it as refunded by that id."
+    return f"{_first(stands(own[0]))} is this intent's: confirm it as refunded by that id."
 
 
 def _unclaimed(intent: Intent, look: Look, skew: timedelta) -> str | None:
@@ -193,7 +209,7 @@ def _unclaimed(intent: Intent, look: Look, skew: timedelta) -> str | None:
     if not strangers:
         return None
     return (
-        f"Refund {_stands(strangers[0])} of the same payment is nobody's, and may be this intent's: confirm "
+        f"{_first(stands(strangers[0]))} of the same payment is nobody's, and may be this intent's: confirm "
         "the intent by it, or first adopt or link it."
     )
 
@@ -257,10 +273,6 @@ def _listed(intent: Intent, sighting: Sighting) -> str:
     return f"{refund.id} of {_amount(refund)}, {refund.status or 'no status'}, {whose(intent, sighting)}"
 
 
-def _stands(refund: Refund) -> str:
-    return f"{refund.id} ({_amount(refund)}, {refund.status or 'no status'})"
-
-
 def _keys(refund: Refund) -> tuple[str | None, ...]:
     return refund.intent_key, refund.request_key
 
@@ -282,6 +294,10 @@ def _account(intent: Intent) -> str:
 
 def _second(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _first(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
 
 
 def _fitting(sentence: str) -> str:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from recon.model.changes import Illegal
 from recon.model.records.cases import Case, Change, Entry, Owner
-from recon.model.records.claims import Known
+from recon.model.records.claims import Known, Settlement
 from recon.model.records.results import Mismatch
+from recon.model.records.settlements import Books
 from recon.model.records.words import (
     Action,
     Actor,
@@ -128,6 +129,8 @@ class Life:
             Action.ADOPTED: {"known": Known(refund)},
             Action.LINKED: {"known": Known(refund, an_intent()), "refund_id": REFUND, "intent_key": key},
             Action.UNLINKED: {"known": Known(replace(refund, operator_key=key)), "refund_id": REFUND},
+            Action.CONFIRMED: {"settlement": Settlement(Books(an_intent()), refund, self.now), "said": ""},
+            Action.REFUTED: {"settlement": Settlement(Books(an_intent()), None, self.now), "said": ""},
         }
         return more.get(action, {})
 
@@ -143,6 +146,9 @@ MOVES: dict[Action, Any] = {
     Action.LINKED: moves.link,
     Action.UNLINKED: moves.unlink,
     Action.COMMENTED: moves.comment,
+    Action.LOOKED: moves.look,
+    Action.CONFIRMED: moves.settle,
+    Action.REFUTED: moves.settle,
 }
 LIVES = st.lists(st.one_of(RUN, RUN, WAIT, MOVE), min_size=3, max_size=25)
 

@@ -10,12 +10,14 @@ import pytest
 
 from recon.model.changes import REASON_LIMIT, Illegal
 from recon.model.records.cases import Case, Change, Owner
-from recon.model.records.claims import Known
+from recon.model.records.claims import Known, Settlement
+from recon.model.records.settlements import Books
 from recon.model.records.words import (
     Action,
     Actor,
     CaseState,
     IntentKey,
+    IntentStatus,
     Kind,
     RefundId,
     Resolution,
@@ -38,6 +40,8 @@ ORPHAN = a_mismatch(
     extra_refund_ids=(),
 )
 STRAY = a_refund(intent_key=None)
+STUCK = a_mismatch(kind=Kind.STUCK, refund_ids=(), extra_refund_ids=())
+BOOKS = Books(an_intent(status=IntentStatus.PENDING_UNKNOWN, refund_id=None))
 BY: dict[str, Any] = {"actor": ANA, "reason": "The customer called.", "now": NOW, "action_id": "click"}
 
 Move = Callable[..., Any]
@@ -52,7 +56,11 @@ MOVES: dict[Action, Move] = {
     Action.LINKED: partial(moves.link, known=Known(STRAY, an_intent()), refund_id=REFUND, intent_key=KEY),
     Action.UNLINKED: partial(moves.unlink, known=Known(replace(STRAY, operator_key=KEY)), refund_id=REFUND),
     Action.COMMENTED: moves.comment,
+    Action.LOOKED: moves.look,
+    Action.CONFIRMED: partial(moves.settle, settlement=Settlement(BOOKS, a_refund(), NOW), said="Proved. "),
+    Action.REFUTED: partial(moves.settle, settlement=Settlement(BOOKS, None, NOW), said="Proved. "),
 }
+OF_STUCK = {Action.LOOKED, Action.CONFIRMED, Action.REFUTED}
 
 # The state each move leads to from each; a dot is refused.
 TABLE = """
@@ -67,6 +75,9 @@ adopted      | acknowledged | acknowledged | .        | .        | .
 linked       | acknowledged | acknowledged | .        | .        | .
 unlinked     | open         | acknowledged | resolved | accepted | cleared
 commented    | open         | acknowledged | resolved | accepted | cleared
+looked       | open         | acknowledged | .        | .        | .
+confirmed    | acknowledged | acknowledged | .        | .        | .
+refuted      | acknowledged | acknowledged | .        | .        | .
 """
 LINES = [[cell.strip() for cell in line.split("|")] for line in TABLE.strip("\n").splitlines()]
 ROWS = [
@@ -76,8 +87,8 @@ ROWS = [
 ]
 
 
-def standing(state: CaseState) -> Case:
-    """Return the case of an orphan, with everything that this state may hold."""
+def standing(state: CaseState, action: Action = Action.ADOPTED) -> Case:
+    """Return the case that a move is about, with everything that this state may hold."""
     held: dict[CaseState, dict[str, object]] = {
         CaseState.OPEN: {"snoozed_until": NOW + TICK},
         CaseState.ACKNOWLEDGED: {"snoozed_until": NOW + TICK},
@@ -85,7 +96,8 @@ def standing(state: CaseState) -> Case:
         CaseState.ACCEPTED: {"decided_fence": 1, "decided_at": NOON, "accepted_until": NOW + TICK},
         CaseState.CLEARED: {},
     }
-    return a_case(ORPHAN, state=state, version=4, **held[state])
+    about = STUCK if action in OF_STUCK else ORPHAN
+    return a_case(about, state=state, version=4, **held[state])
 
 
 def done(found: object) -> Change:
@@ -97,7 +109,7 @@ def done(found: object) -> Change:
 
 @pytest.mark.parametrize("action, state, to", ROWS)
 def test_a_move_is_allowed_as_the_table_says(action: Action, state: CaseState, to: str) -> None:
-    was = standing(state)
+    was = standing(state, action)
 
     found = MOVES[action](was, **BY)
 
@@ -118,13 +130,22 @@ def test_a_move_is_allowed_as_the_table_says(action: Action, state: CaseState, t
 
 @pytest.mark.parametrize("state", CaseState)
 def test_what_is_offered_is_what_is_allowed(state: CaseState) -> None:
-    allowed = {action for action, of, to in ROWS if of is state and to != "."}
+    everything = {action for action, of, to in ROWS if of is state and to != "."}
+    allowed = everything - OF_STUCK
 
     assert set(moves.offered(standing(state), [replace(STRAY, operator_key=KEY)])) == allowed
     assert set(moves.offered(standing(state), [STRAY])) == allowed - {Action.UNLINKED}
     assert set(moves.offered(a_case(state=state), [])) == allowed - {Action.UNLINKED, Action.ADOPTED}
     waiting = moves.offered(standing(state), [STRAY], waits=True)
     assert set(waiting) == allowed - {Action.UNLINKED, Action.ADOPTED}
+
+
+@pytest.mark.parametrize("action", sorted(OF_STUCK))
+def test_what_is_not_stuck_is_not_settled_by_the_providers_word(action: Action) -> None:
+    found = MOVES[action](standing(CaseState.OPEN), **BY)
+
+    assert isinstance(found, Illegal)
+    assert "no longer about an intent that nobody knows the outcome of" in found.reason
 
 
 @pytest.mark.parametrize(
@@ -159,7 +180,7 @@ def test_what_a_person_said_waits_until_a_run_has_judged_by_it(
 def test_every_move_needs_a_reason(action: Action, reason: str) -> None:
     state = next(state for of, state, to in ROWS if of is action and to != ".")
 
-    found = MOVES[action](standing(state), **(BY | {"reason": reason}))
+    found = MOVES[action](standing(state, action), **(BY | {"reason": reason}))
 
     assert isinstance(found, Illegal)
     assert "reason" in found.reason.lower()

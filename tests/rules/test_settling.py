@@ -32,6 +32,7 @@ STUCK = an_intent(status=IntentStatus.PENDING_UNKNOWN, refund_id=None)
 BOOKS = Books(STUCK, first_sent_at=NOON, sent_at=NOON)
 OURS = a_refund()
 NOBODYS = a_refund(intent_key=None)
+DEAD_ONE = a_refund(status="failed")
 
 
 def seen(refund: Refund = OURS, holder: IntentKey | None = KEY, **changes: Any) -> Sighting:  # noqa: ANN401 -- any field
@@ -187,6 +188,7 @@ def test_a_refund_of_its_own_on_another_payment_stands_against_it() -> None:
 
     assert "re_8812 (49.00 USD, succeeded) is this intent's" in (unrefuted(books=books) or "")
     assert unrefuted(seen(status="failed"), books=books) is None  # The provider knows better than the mirror.
+    assert unrefuted(books=replace(BOOKS, named=(DEAD_ONE,))) is None
 
 
 def test_a_refund_that_was_recorded_and_is_not_on_the_payment_is_looked_at_first() -> None:
@@ -215,7 +217,14 @@ DAY = timedelta(hours=23)
         (replace(BOOKS, sent_at=NOW), (), NOW, Retry(RetryKind.SAFE, NOON + DAY)),  # From the first on.
         (BOOKS, (seen(status="failed"),), NOW, Retry(RetryKind.SPENT, NOON + DAY)),
         (BOOKS, (seen(status="failed", holder=OTHER),), NOW, Retry(RetryKind.SAFE, NOON + DAY)),
+        (
+            replace(BOOKS, named=(DEAD_ONE,)),
+            (),
+            NOW,
+            Retry(RetryKind.SPENT, NOON + DAY),
+        ),
         (Books(replace(STUCK, status=IntentStatus.PENDING)), (), NOW, Retry(RetryKind.NEVER_SENT)),
+        (Books(replace(STUCK, status=IntentStatus.FAILED)), (), NOW, Retry(RetryKind.NEVER_SENT)),
         (Books(STUCK), (), NOW, Retry(RetryKind.SAFE, NOON + DAY)),  # Sent, and nobody wrote down when.
     ],
 )

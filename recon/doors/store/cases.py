@@ -225,6 +225,7 @@ def _move(
     proposal: Proposal | None,
 ) -> None:
     case_id, entry = change.case.id, change.entry
+    claims.hold(connection, claim)
     _versions(connection, [case_id])  # Whoever presses twice at once waits here.
     before = _saved_as(connection, entry.action_id)
     if before == (case_id, entry.action, entry.actor):
@@ -244,8 +245,8 @@ def _move(
         )
     if claim is not None and not claims.write(connection, claim):
         raise CaseMoved(
-            f"Expected refund {claim.refund.id} and its intent as they were read, found that they "
-            "changed. Nothing of yours was saved: read the case again, then decide."
+            f"Expected {claim.rests_on} as they were read, found that they changed. Nothing of yours was "
+            "saved: read the case again, then decide."
         )
     outbox.add(connection, notices)
 

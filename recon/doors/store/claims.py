@@ -1,19 +1,19 @@
-"""Whose a refund is, as a person says it: an adopted intent's row, a link in the mirror.
+"""What a person says of a case's rows: whose a refund is, by an adopted intent or a link in the mirror.
 
-Written in the transaction that moves the case and only onto rows that are as they were read. Never decides
-whether it may be said; rules/moves.py does.
+What became of an intent is in settlements.py. Written in the transaction that moves the case and only onto
+rows that are as they were read. Never decides whether it may be said; rules/moves.py does.
 """
 
 from dataclasses import replace
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, select, update
 
+from recon.doors.store import holders, settlements
 from recon.doors.store.engines import Database
 from recon.doors.store.evidence import intent_record
-from recon.doors.store.mirror import record
 from recon.doors.store.statements import insert
 from recon.model import tables
-from recon.model.records.claims import Adoption, Claim, Known
+from recon.model.records.claims import Adoption, Claim, Known, Settlement
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import DEAD, AccountId, IntentKey, RefundId
 from recon.model.tables import intents, refunds
@@ -32,27 +32,35 @@ def read(
         DatabaseUnavailable: It cannot be read now.
     """
     with database.read() as connection:
-        refund = _refund(connection, account, refund_id)
+        refund = holders.known(connection, account, refund_id)
         intent = None if intent_key is None else _intent(connection, account, intent_key)
         return Known(
             refund=refund,
             intent=intent,
-            holder=None if refund is None else _holder(connection, refund),
+            holder=None if refund is None else holders.of(connection, refund),
             elsewhere=() if intent_key is None else _elsewhere(connection, account, intent_key),
             kept_by=None if refund is None else _kept_by(connection, refund),
         )
 
 
+def hold(connection: Connection, claim: Claim | None) -> None:
+    """Lock what a run locks before any case, so that the two never wait for each other."""
+    if isinstance(claim, Settlement):
+        settlements.hold(connection, claim)
+
+
 def write(connection: Connection, claim: Claim) -> bool:
     """Write what a person said; False where a row is no longer as it was read: leave the transaction."""
+    if isinstance(claim, Settlement):
+        return settlements.write(connection, claim)
     refund = claim.refund
-    now = _refund(connection, refund.account, refund.id, locked=True)
+    now = holders.known(connection, refund.account, refund.id, locked=True)
     if now is None or (now.status in DEAD and refund.status not in DEAD):
         return False
     if any(getattr(now, name) != getattr(refund, name) for name in RESTS_ON):
         return False
     if isinstance(claim, Adoption):
-        return _holder(connection, now) is None and _put(connection, claim.intent)
+        return holders.of(connection, now) is None and _put(connection, claim.intent)
     if claim.intent_key is not None and _intent(connection, refund.account, claim.intent_key) is None:
         return False
     same = (refunds.c.account == refund.account) & (refunds.c.id == refund.id)
@@ -60,30 +68,9 @@ def write(connection: Connection, claim: Claim) -> bool:
     return True
 
 
-def _refund(
-    connection: Connection, account: AccountId, refund_id: RefundId, *, locked: bool = False
-) -> Refund | None:
-    query = select(refunds).where(refunds.c.account == account, refunds.c.id == refund_id)
-    row = connection.execute(query.with_for_update() if locked else query).one_or_none()
-    return None if row is None else record(row)
-
-
 def _kept_by(connection: Connection, refund: Refund) -> IntentKey | None:
     linked = refund.operator_key is not None
-    return _holder(connection, replace(refund, operator_key=None)) if linked else None
-
-
-def _holder(connection: Connection, refund: Refund) -> IntentKey | None:
-    """Return the intent that a key of the refund names, or else one that recorded its id."""
-    names = [key for key in (refund.operator_key, refund.intent_key, refund.request_key) if key]
-    of_account = intents.c.account == refund.account
-    found = connection.execute(
-        select(intents.c.key)
-        .where(of_account, or_(intents.c.key.in_(names), intents.c.refund_id == refund.id))
-        .order_by(intents.c.created_at, intents.c.key)
-    ).scalars()
-    held = {IntentKey(key): None for key in found}
-    return next((IntentKey(name) for name in names if name in held), next(iter(held), None))
+    return holders.of(connection, replace(refund, operator_key=None)) if linked else None
 
 
 def _put(connection: Connection, intent: Intent) -> bool:

@@ -1,12 +1,15 @@
-"""What a person says about whose a refund is, and what the rows say when they say it.
+"""What a person says about whose a refund is or what became of an intent, and what the rows say then.
 
-Never decides whether it may be said: rules/moves.py does; doors/store/claims.py writes it.
+Never decides whether it may be said: rules/moves.py and rules/settling.py do; doors/store/claims.py and
+settlements.py write it.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from recon.model.records.provider import Intent, Refund
-from recon.model.records.words import AccountId, IntentKey
+from recon.model.records.settlements import Books
+from recon.model.records.words import AccountId, IntentKey, IntentStatus, RefundId
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,11 @@ class Adoption:
     refund: Refund
     intent: Intent
 
+    @property
+    def rests_on(self) -> str:
+        """Return the rows that it rests on, for messages."""
+        return f"refund {self.refund.id} and its intent"
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -41,5 +49,38 @@ class Link:
     refund: Refund
     intent_key: IntentKey | None
 
+    @property
+    def rests_on(self) -> str:
+        """Return the rows that it rests on, for messages."""
+        return f"refund {self.refund.id} and its intent"
 
-Claim = Adoption | Link
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The intent became that. books: as they were read before the provider was asked.
+
+    refund: what it was done by, as the provider showed it; None where it was not done.
+    """
+
+    books: Books
+    refund: Refund | None
+    at: datetime
+
+    @property
+    def status(self) -> IntentStatus:
+        """Return what the intent becomes."""
+        return IntentStatus.FAILED if self.refund is None else IntentStatus.DONE
+
+    @property
+    def refund_id(self) -> RefundId | None:
+        """Return the refund that the intent names then."""
+        return self.books.intent.refund_id if self.refund is None else self.refund.id
+
+    @property
+    def rests_on(self) -> str:
+        """Return the rows that it rests on, for messages."""
+        beside = "" if self.refund is None else f", refund {self.refund.id}"
+        return f"intent {self.books.intent.key}{beside} and what else speaks of it"
+
+
+Claim = Adoption | Link | Settlement

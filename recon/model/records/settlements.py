@@ -43,7 +43,7 @@ class Books:
     mapped: it is copied from somebody else's table, which is only read. guarded: the guarded tool made it.
     first_sent_at, sent_at: of its first request and of its latest; None while nothing was sent. busy_until:
     until when the guarded tool alone may act on it; in the past where it is not at it, None where it never
-    was. named: refunds of the mirror that are live and its own, by a key or by its record.
+    was. named: refunds of the mirror that are its own, by a key or by its record, live or dead.
     """
 
     intent: Intent
