@@ -1,32 +1,51 @@
 """Rows of text as a grid, or the same as a plain list for small screens and for who does not use a mouse."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import links, safe
+from dashboard import asked, links, safe
 
 ROW_PIXELS: Final = 33  # Of a grid at this theme's size.
-ROWS_SHOWN: Final = 14  # Before a grid scrolls.
-VIEWS: Final = {"table": "Table", "list": "List"}
+ROWS_SHOWN: Final = 14  # Before a grid scrolls: the buttons below it stay in sight.
 KEY: Final = "rows-shown-as"
 
 
 def as_list() -> bool:
-    """Ask how rows are to be shown, and return whether as a plain list; the address remembers it."""
-    st.session_state.setdefault(KEY, "list" if links.chosen("view") == ("list",) else "table")
+    """Ask how rows are to be shown, and return whether as a plain list."""
+    view()
+    return asked.as_list()
+
+
+def view() -> None:
+    """Ask whether rows are to be shown as a grid or as a plain list; the address remembers the choice."""
+    now = "list" if asked.as_list() else "table"
 
     def write() -> None:
-        links.choose("view", ("list",) if st.session_state[KEY] == "list" else ())
+        links.choose("view", (st.session_state[KEY],))
 
-    def shown(view: str) -> str:
+    def shown(each: str) -> str:
         # The theme's own color of a chosen button is too dim to read on a dark page.
-        return f":blue[{VIEWS[view]}]" if view == st.session_state[KEY] else VIEWS[view]
+        return f":blue[{asked.VIEWS[each]}]" if each == now else asked.VIEWS[each]
 
-    st.segmented_control("Show as", list(VIEWS), format_func=shown, required=True, key=KEY, on_change=write)
-    return bool(st.session_state[KEY] == "list")
+    st.session_state[KEY] = now
+    st.segmented_control(
+        "Show as",
+        list(asked.VIEWS),
+        format_func=shown,
+        required=True,
+        key=KEY,
+        on_change=write,
+        label_visibility="collapsed",
+    )
+
+
+def chosen() -> Mapping[str, tuple[str, ...]]:
+    """Return what a link to another page says of it, so that it looks the same there."""
+    found = links.chosen("view")
+    return {"view": found} if found else {}
 
 
 def frame(rows: Sequence[Sequence[object]], columns: Sequence[str]) -> pd.DataFrame:

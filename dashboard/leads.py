@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import incidents, session, times, words
+from dashboard import incidents, session, words
 from recon.model.errors import ReconError
 from recon.model.records.cases import Case
 from recon.model.records.words import Kind
@@ -21,8 +21,8 @@ def burst(zone: tzinfo) -> None:
         return
     if len(found) < SEVERAL:
         return
-    kind, begun = words.KINDS[Kind.DUPLICATE].lower(), times.moment(found[0], zone)
-    label = f"Incident: {kind}, {len(found):,} cases in one burst, {begun}"
+    kind, begun = words.KINDS[Kind.DUPLICATE].lower(), found[0].astimezone(zone)
+    label = f"Incident: {kind}, {len(found):,} cases on {begun.day} {begun:%b}"  # On a phone more is cut.
     st.page_link("views/incident.py", label=label, icon=":material/crisis_alert:")
 
 

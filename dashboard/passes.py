@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from dashboard import grids, links, panels, safe, tables, times, words
+from dashboard import asked, grids, panels, safe, tables, times, words
 from recon.model import phrases
 from recon.model.records.histories import Passed
 from recon.model.records.results import Money
@@ -29,8 +29,7 @@ ACCOUNT_COLUMNS: Final = (
 
 def show(books: Overview, named: str, zone: tzinfo, *, known: Iterable[Passed] = ()) -> None:
     """Show the run of this id, or that there is none. known: runs that were read before."""
-    view = {"view": "list"} if links.chosen("view") == ("list",) else {}
-    st.page_link("views/runs.py", label="Runs", icon=":material/arrow_back:", query_params=view)
+    st.page_link("views/runs.py", label="Runs", icon=":material/arrow_back:", query_params=grids.chosen())
     with st.spinner("Counting back…"):
         found = books.run(named, known=known)
     if found is None:
@@ -179,7 +178,7 @@ def _accounts(run: Run, zone: tzinfo) -> None:
     if all(each.complete for each in run.accounts):
         st.text(f"{phrases.several(len(run.accounts), 'account')}, read to the end.")
     rows = [_account(each, zone) for each in run.accounts]
-    listed = links.chosen("view") == ("list",)
+    listed = asked.as_list()
     grids.show(rows, ACCOUNT_COLUMNS, alt=f"What was read of {len(rows)} accounts.", listed=listed)
     for each in run.accounts:
         if not each.complete:

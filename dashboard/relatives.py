@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import filters, links, safe, tables, times, words
+from dashboard import asked, links, safe, tables, times, words
 from recon.desk import CaseView
 from recon.model import phrases
 from recon.model.records.cases import Case
@@ -48,7 +48,7 @@ def show(view: CaseView, zone: tzinfo) -> None:
         st.page_link(
             "views/queue.py",
             label=f"All {phrases.several(view.around.tied, 'case')} in the queue",
-            query_params={"text": safe.line(named), "state": filters.EVERY},
+            query_params={"text": safe.line(named), "state": asked.EVERY},
         )
 
 

@@ -35,6 +35,12 @@ def short(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
     return f"{there.day:02} {there:%b, %H:%M}" if recent else f"{there.day:02} {there:%b %Y}"
 
 
+def day(at: datetime, zone: tzinfo = UTC) -> str:
+    """Return the day of the moment in the zone: "29 Nov 2026"."""
+    there = at.astimezone(zone)
+    return f"{there.day} {there:%b %Y}"
+
+
 def clock(at: datetime) -> str:
     """Return the hour and minute in UTC."""
     return f"{at.astimezone(UTC):%H:%M}"

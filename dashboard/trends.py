@@ -3,7 +3,6 @@
 Money is text in a table; in a chart it is major units, which may be rounded there and nowhere else.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
@@ -22,9 +21,6 @@ COLOR: Final = "#5b9ab8"  # Seen on a light and on a dark page.
 PERIODS: Final = (7, 30, 90)
 USUAL: Final = 30  # Days: what a month was like is asked most.
 UNKNOWN_EXPONENT: Final = 0  # Of a currency that is not the provider's: its minor units are drawn.
-
-# Whatever means something in markdown or to Streamlit, which has colors, icons and formulas of its own.
-MARKDOWN: Final = re.compile(r"([!-/:-@\[-`{-~])")
 
 AGE_NAMES: Final = (
     "under 1 h",
@@ -76,7 +72,7 @@ def speeds(found: Iterable[Speed], heading: str, names: Mapping[str, str]) -> pd
     """Return how soon each name was answered, as a table for reading."""
     rows = [
         (
-            plain(names.get(speed.name, speed.name)),
+            safe.plain(names.get(speed.name, speed.name)),
             f"{speed.cases:,}",
             minutes(speed.median_minutes),
             minutes(speed.ninetieth_minutes),
@@ -142,14 +138,6 @@ def minutes(number: int) -> str:
 def currency_name(currency: str) -> str:
     """Return what a currency is called: a row of somebody else's may name anything."""
     return "".join(filter(str.isalnum, currency))[:8].upper() or safe.ABSENT
-
-
-def plain(text: str) -> str:
-    """Return text of anybody's for a table, whose cells Streamlit takes for markdown, so that it is none.
-
-    An address would be made a link whatever is escaped in it: a blank takes it apart.
-    """
-    return MARKDOWN.sub(r"\\\1", safe.line(text).replace("://", ": //").replace("www.", "www ."))
 
 
 def owners(past: Past) -> tuple[str, ...]:

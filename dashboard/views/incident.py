@@ -9,17 +9,14 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import incidents, links, safe, session, tables, times, words
+from dashboard import asked, figures, grids, incidents, links, safe, session, tables, times, words
 from recon.model import phrases
 from recon.model.records.incidents import Bar, Incident, Window
 from recon.model.records.results import Money
 from recon.model.records.words import Kind
 from recon.rules import incidents as rules
 
-CARDS: Final = 3  # In a row, so wide that no amount is cut: two rows for two currencies.
 LATEST: Final = "latest-window"  # In this tab's session: the window that nobody asked for.
-ROWS_SHOWN: Final = 14
-ROW_PIXELS: Final = 33
 CHART_PIXELS: Final = 230
 CALLS_PIXELS: Final = 130
 
@@ -27,9 +24,9 @@ CALLS_PIXELS: Final = 130
 def main() -> None:
     """Show the incident that the address names, else the latest."""
     desk, zone = session.incidents(), session.zone()
-    kind, asked = incidents.kind(), incidents.window()
-    window = asked or desk.latest(kind)
-    if asked is None and window is not None:
+    kind, named = incidents.kind(), incidents.window()
+    window = named or desk.latest(kind)
+    if named is None and window is not None:
         st.session_state[LATEST] = window
         _remember(kind, window)
     if window is None:
@@ -46,9 +43,10 @@ def main() -> None:
         _choose(kind, window, zone)
         return
     _numbers(found)
-    _choose(kind, window, zone)
-    _timeline(found, zone)
+    with st.expander("Another window or kind"):
+        _choose(kind, window, zone)
     _affected(found, zone)
+    _timeline(found, zone)
     with st.container(border=True):
         st.header("For the incident channel", anchor=False)
         st.code(rules.told(found), language=None, wrap_lines=True)
@@ -78,7 +76,7 @@ def _choose(kind: Kind, window: Window, zone: tzinfo) -> None:
     """Ask for another window or kind; a choice is written into the address."""
     shown = f"{kind}-{window.from_at.timestamp()}-{window.to_at.timestamp()}"
     with (
-        st.form("window"),
+        st.form("window", border=False),
         st.grid(4, min_column_width=190, gap="small", vertical_alignment="bottom") as grid,
     ):
         with grid.cell():
@@ -118,18 +116,25 @@ def _moment(label: str, at: datetime, zone: tzinfo, *, key: str) -> datetime:
 
 def _numbers(found: Incident) -> None:
     totals = found.totals
-    with st.grid(CARDS, min_column_width=220, gap="small"):
-        for currency, amount in totals.at_risk.items():
-            st.metric("At risk", tables.money(Money(amount, currency)), border=True)
-        st.metric("Customers", f"{totals.customers:,}", border=True)
-        st.metric("Orders", f"{totals.orders:,}", border=True)
-        if extra := len(rules.extras(found)):
-            st.metric("Extra refunds", f"{extra:,}", border=True)
-        st.metric("From first to last", rules.covered(found), border=True)
+    extra = len(rules.extras(found))
+    figures.show(
+        [
+            *(("At risk", tables.money(Money(amount, each))) for each, amount in totals.at_risk.items()),
+            ("Customers", f"{totals.customers:,}"),
+            ("Orders", f"{totals.orders:,}"),
+            *([("Extra refunds", f"{extra:,}")] if extra else []),
+            ("From first to last", rules.covered(found)),
+        ]
+    )
+
+
+def _stand(found: Incident) -> str:
+    """Return how many cases there are and where they stand."""
+    totals = found.totals
     counts, without = totals.states.items(), totals.without_customer
     states = ", ".join(f"{number:,} {words.STATES[state].lower()}" for state, number in counts if number)
     unnamed = f" {phrases.several(without, 'case')} without a customer." if without else ""
-    st.caption(f"{phrases.several(totals.cases, 'case')}: {states}.{unnamed}")
+    return f"{phrases.several(totals.cases, 'case')}: {states}.{unnamed}"
 
 
 def _timeline(found: Incident, zone: tzinfo) -> None:
@@ -177,15 +182,16 @@ def _affected(found: Incident, zone: tzinfo) -> None:
     """Show who was affected, as a grid or as a plain list, each with a link to its case."""
     number, every = len(found.cases), found.totals.cases
     with st.container(border=True):
-        st.header("Who was affected", anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.header("Who was affected", anchor=False, width="content")
+            grids.view()
         if number < every:
             st.caption(f"The first {number:,} of {every:,} cases; choose a shorter window for the others.")
-        as_list = st.toggle("As a plain list", value=links.chosen("view") == ("list",), key="incident-list")
-        links.choose("view", ("list",) if as_list else ())
-        if as_list:
+        if asked.as_list():
             _list(found, zone)
         else:
             _grid(found, zone)
+        st.caption(f"{_stand(found)}{'' if asked.as_list() else ' Tick a row to open its case.'}")
         st.download_button(
             "Export as CSV",
             incidents.export(found.cases),
@@ -203,17 +209,20 @@ def _grid(found: Incident, zone: tzinfo) -> None:
     chosen = st.dataframe(
         incidents.cases(found.cases, now, zone),
         hide_index=True,
-        height=ROW_PIXELS * (min(len(found.cases), ROWS_SHOWN) + 1) + 3,
+        height=grids.height(len(found.cases)),
         on_select="rerun",
         selection_mode="single-row",
         key=f"affected-{hash((found.kind, found.window, found.cases))}",
         column_config={
-            "At risk": config.TextColumn(alignment="right"),
-            "Began": config.TextColumn(f"Began ({named})"),
+            "Customer": config.TextColumn(width=162),
+            "Order": config.TextColumn(width=76),
+            "At risk": config.TextColumn(width=96, alignment="right"),
+            "Began": config.TextColumn(f"Began ({named})", width=106),
+            "Should stand": config.TextColumn(width=232),
+            "Extra": config.TextColumn(width=232),
         },
-        alt=f"{len(found.cases)} cases, in the order in which they began. As links: choose As a plain list.",
+        alt=f"{len(found.cases)} cases, in the order in which they began. As links: choose List.",
     )
-    st.caption("Tick a row to open its case.")
     if chosen.selection.rows:
         st.switch_page("views/case.py", query_params={"case": found.cases[chosen.selection.rows[0]].id})
 
@@ -230,7 +239,7 @@ def _list(found: Incident, zone: tzinfo) -> None:
             st.text(safe.line(" · ".join([*named, tables.owner(case)])))
             extra = ", ".join(case.mismatch.extra_refund_ids) or safe.ABSENT
             stand = ", ".join(incidents.stands(case)) or safe.ABSENT
-            st.text(safe.line(f"should stand: {stand}; extra: {extra}"))
+            st.text(safe.text(f"should stand: {stand}; extra: {extra}"))
             st.caption(f"{case.id} · began {times.exact(case.mismatch.since, zone)}")
 
 

@@ -12,14 +12,13 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import links, overviews, safe, session, times, words
+from dashboard import figures, links, overviews, safe, session, times, words
 from recon.model import phrases
 from recon.model.records.histories import NoticeFilters, NoticesPage
 from recon.model.records.notices import Notice
 from recon.model.records.words import CaseId, NoticeState
 from recon.overview import Outstanding, Overview
 
-CARDS: Final = 4
 FIRST: Final = 10  # Undelivered notices shown above all others; the state's filter shows every one.
 CASES_SHOWN: Final = 10  # Links of one notice; a surge names hundreds.
 CASE_ID: Final = re.compile(r"C-[A-Z2-7]{10}")  # What a link's label may be: nothing of a stranger's.
@@ -81,11 +80,14 @@ def _standing(found: Outstanding, now: datetime) -> None:
     """Show how much is not delivered, how long the oldest has waited, and what to do about it."""
     on_the_way = sum(found.states[state] for state in UNDELIVERED if state is not NoticeState.UNDELIVERABLE)
     given_up = found.states[NoticeState.UNDELIVERABLE]
-    with st.grid(CARDS, min_column_width=150, gap="small"):
-        st.metric("On their way", f"{on_the_way:,}", border=True)
-        st.metric("Late", f"{found.late:,}", border=True)
-        st.metric("Oldest waits", "—" if found.since is None else times.span(now - found.since), border=True)
-        st.metric("Given up", f"{given_up:,}", border=True)
+    figures.show(
+        [
+            ("On their way", f"{on_the_way:,}"),
+            ("Late", f"{found.late:,}"),
+            ("Oldest waits", safe.ABSENT if found.since is None else times.span(now - found.since)),
+            ("Given up", f"{given_up:,}"),
+        ]
+    )
     if not found.slack:
         st.warning(
             "No message is sent: `SLACK_BOT_TOKEN` is not set. Notices wait in the database.",

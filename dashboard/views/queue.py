@@ -12,19 +12,29 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import filters, leads, links, panels, safe, session, several, tables, times
+from dashboard import (
+    asked,
+    figures,
+    filters,
+    grids,
+    leads,
+    links,
+    panels,
+    safe,
+    session,
+    several,
+    tables,
+    times,
+)
 from recon.desk import Desk
 from recon.model.errors import ReconError
 from recon.model.records.cases import Case
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.results import Money
 
-CARDS: Final = 4  # In a row, so wide that no amount is cut: ten million fit.
 ORDER: Final = "most severe first, then longest waiting"
 NEWS_SECONDS: Final = 60.0
 NEWS_AGE: Final = timedelta(seconds=NEWS_SECONDS / 2)  # Less than the pause: each look is a new one.
-ROWS_SHOWN: Final = 14  # Before the grid scrolls: the buttons below it stay in sight.
-ROW_PIXELS: Final = 33  # Of the grid at this theme's size.
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +62,16 @@ def main() -> None:
     summary = held.summary if held else _summary(desk)
     _money(summary, desk)
     leads.burst(zone)
-    asked = filters.show(summary, operator=session.operator(), zone=zone)
-    if held is None or held.filters != asked:
-        held = _look(desk, asked, (None,), summary)
+    filtered = filters.show(summary, operator=session.operator(), zone=zone)
+    if held is None or held.filters != filtered:
+        held = _look(desk, filtered, (None,), summary)
     _news(held)
     if not held.page.cases:
         _nothing(held)
         return
     choosing = _tools(desk, held)
     chosen = (
-        _list(held, zone, choosing=choosing) if filters.as_list() else _table(held, zone, choosing=choosing)
+        _list(held, zone, choosing=choosing) if asked.as_list() else _table(held, zone, choosing=choosing)
     )
     if choosing:
         several.choices(desk, chosen, zone)
@@ -69,11 +79,11 @@ def main() -> None:
 
 
 def _look(
-    desk: Desk, asked: QueueFilters, before: tuple[Cursor | None, ...], summary: QueueSummary
+    desk: Desk, filtered: QueueFilters, before: tuple[Cursor | None, ...], summary: QueueSummary
 ) -> Snapshot:
     """Read one page and keep it for as long as this person looks at it."""
-    page = desk.queue(asked, after=before[-1])
-    found = Snapshot(uuid4().hex, desk.now(), asked, before, page, summary)
+    page = desk.queue(filtered, after=before[-1])
+    found = Snapshot(uuid4().hex, desk.now(), filtered, before, page, summary)
     st.session_state["snapshot"] = found
     return found
 
@@ -107,14 +117,15 @@ def _summary(desk: Desk, *, younger_than: timedelta = timedelta(0)) -> QueueSumm
 
 def _money(summary: QueueSummary, desk: Desk) -> None:
     """Show what is at risk first, each currency by itself, then how many cases and how old."""
-    with st.grid(CARDS, min_column_width=220, gap="small"):
-        for currency, amount in sorted(summary.at_risk.items()):
-            st.metric("At risk", tables.money(Money(amount, currency)), border=True)
-        if not summary.at_risk:
-            st.metric("At risk", "nothing", border=True)
-        st.metric("Waiting cases", f"{summary.waiting:,}", border=True)
-        oldest = summary.oldest_opened_at
-        st.metric("Oldest waits", "—" if oldest is None else times.span(desk.now() - oldest), border=True)
+    at_risk = [tables.money(Money(amount, currency)) for currency, amount in sorted(summary.at_risk.items())]
+    oldest = summary.oldest_opened_at
+    figures.show(
+        [
+            *(("At risk", amount) for amount in at_risk or ["nothing"]),
+            ("Waiting cases", f"{summary.waiting:,}"),
+            ("Oldest waits", safe.ABSENT if oldest is None else times.span(desk.now() - oldest)),
+        ]
+    )
 
 
 def _tools(desk: Desk, held: Snapshot) -> bool:
@@ -132,12 +143,12 @@ def _table(held: Snapshot, zone: tzinfo, *, choosing: bool) -> Sequence[Case]:
     chosen = st.dataframe(
         tables.queue(cases, held.at, zone),
         hide_index=True,
-        height=ROW_PIXELS * (min(len(cases), ROWS_SHOWN) + 1) + 3,
+        height=grids.height(len(cases)),
         on_select="rerun",
         selection_mode="multi-row" if choosing else "single-row",
         key=f"grid-{held.id}-{choosing}",
         column_config=tables.queue_columns(held.at, zone),
-        alt=f"{len(cases)} cases, {ORDER}. The same as a plain list of links: choose Show as, List.",
+        alt=f"{len(cases)} cases, {ORDER}. The same as a plain list of links: choose List.",
     )
     rows = [row for row in chosen.selection.rows if row < len(cases)]
     if rows and not choosing:
@@ -177,7 +188,7 @@ def _pager(desk: Desk, held: Snapshot) -> None:
         )
         number = len(held.page.cases)
         cases = f"{number} {'case' if number == 1 else 'cases'}"
-        tick = "" if filters.as_list() else " Tick a row to open its case."
+        tick = "" if asked.as_list() else " Tick a row to open its case."
         if st.session_state.get("choosing"):
             tick = ""
         st.caption(f"Page {len(held.before)}, {cases}, {ORDER}; {times.clock(held.at)} UTC.{tick}")

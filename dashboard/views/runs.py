@@ -8,7 +8,7 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from dashboard import grids, links, overviews, passes, safe, session, times, words
+from dashboard import asked, grids, links, overviews, passes, safe, session, times, words
 from recon.model import phrases
 from recon.model.records.histories import Passed, Rejects, RunCursor, RunsPage
 from recon.overview import Overview
@@ -129,7 +129,7 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
             **right,
             "Intents finished": config.TextColumn(width=110, alignment="right"),
         },
-        alt=f"{len(found)} runs, newest first. The same as a plain list of links: choose Show as, List.",
+        alt=f"{len(found)} runs, newest first. The same as a plain list of links: choose List.",
     )
     if chosen.selection.rows:
         _open(found[chosen.selection.rows[0]])
@@ -148,7 +148,7 @@ def _list(found: tuple[Passed, ...], zone: tzinfo) -> None:
             st.page_link(
                 "views/runs.py",
                 label=f"**{times.moment(run.finished_at, zone)}**",
-                query_params={"run": run.id, "view": "list"},
+                query_params={"run": run.id, **grids.chosen()},
             )
             passes.badge(run)
             done = ", ".join(passes.done(passed)) or "nothing changed"
@@ -162,7 +162,7 @@ def _pager(books: Overview, held: Snapshot) -> None:
         first, last = len(held.before) == 1, held.page.next is None
         newer = st.button("Newer", key="newer", icon=":material/chevron_left:", disabled=first)
         older = st.button("Older", key="older", icon=":material/chevron_right:", disabled=last)
-        tick = "" if links.chosen("view") == ("list",) else " Tick a row to open its run."
+        tick = "" if asked.as_list() else " Tick a row to open its run."
         shown = phrases.several(len(held.page.passes), "run")
         st.caption(f"Page {len(held.before)}, {shown}, newest first; {times.clock(held.at)} UTC.{tick}")
     if older and held.page.next is not None:
@@ -191,7 +191,7 @@ def _rejects(found: Rejects) -> None:
             for each in found.first
         ]
         columns = ("Source", "Id", "Account", "Reason")
-        listed = links.chosen("view") == ("list",)
+        listed = asked.as_list()
         grids.show(named, columns, alt=f"{len(named)} rejected rows, the latest first.", listed=listed)
         if len(named) < found.rows:
             st.caption(f"The latest {len(named)} of {found.rows:,}.")

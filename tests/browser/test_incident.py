@@ -38,7 +38,7 @@ def test_from_a_case_to_what_began_beside_it_and_back(desk: Desk, tab: Tab) -> N
 
     page.get_by_role("link", name="Others like it within the hour").click()
     expect(page.get_by_role("heading", name="Incident · Refunded twice")).to_be_visible()
-    page.get_by_text("As a plain list").click()
+    page.get_by_text("List", exact=True).click()
     expect(page.get_by_text(f"{case.id} · began")).to_be_visible()
 
 

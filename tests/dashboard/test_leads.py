@@ -26,9 +26,7 @@ def test_the_queue_leads_to_a_burst_that_is_an_incident(
 
     labels = list(ways(visit()))
 
-    assert [label.startswith("Incident: refunded twice, 3 cases in one burst, ") for label in labels] == [
-        True
-    ] * shown
+    assert [label.startswith("Incident: refunded twice, 3 cases on ") for label in labels] == [True] * shown
 
 
 def test_a_case_leads_to_what_began_within_the_hour(database: Database, visit: Visit) -> None:

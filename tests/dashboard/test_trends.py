@@ -101,7 +101,9 @@ def test_an_owners_name_is_never_markdown(database: Database, visit: Visit) -> N
 
     assert not page.exception
     assert owners["Owner"][0] == (
-        r"\!\[x\]\(http\: \/\/outside\.example\/x\.png\) \:red\[\*a\*\] \$1\$ \[U\+202E\]"
+        r"\!\[x\]\(http\:{0}\/\/outside{0}\.example\/x{0}\.png\) \:red\[\*a\*\] \$1\$ \[U\+202E\]".format(
+            "\N{WORD JOINER}"
+        )
     )
 
 
