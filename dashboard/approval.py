@@ -73,6 +73,17 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
         st.text(safe.text(view.unapprovable))
 
 
+def explain(desk: Desk, view: CaseView) -> None:
+    """Say that this case takes two people, and where that protects nobody."""
+    amount = tables.money(view.case.mismatch.at_risk)
+    st.caption(f"{amount} at risk take two people: one proposes, and another person approves.")
+    if not desk.vouched:
+        st.caption(
+            "Nobody signs in at this desk: a name proves nothing here, and only people to whom the database "
+            "gives the role approver can approve. Let people sign in before you rely on it."
+        )
+
+
 def answers(desk: Desk, view: CaseView, proposal: Proposal) -> tuple[Answer, ...]:
     """Return what this operator may do about it."""
     if view.unapprovable is None:

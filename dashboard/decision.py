@@ -102,9 +102,8 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
         with st.expander("More"):
             for move in rare:
                 _button(desk, view, move, zone)
-    if view.seconded and view.proposal is None:
-        amount = tables.money(view.case.mismatch.at_risk)
-        st.caption(f"{amount} at risk take two people: you propose, and another person approves.")
+    if view.seconded:
+        approval.explain(desk, view)
     st.caption("Every move needs a reason, and is kept with your name in the story.")
 
 

@@ -27,10 +27,11 @@ KEYS: Final = {name: f"filter-{name}" for name in links.FILTERS}
 VIEWS: Final = {"table": "Table", "list": "List"}
 NARROW: Final = ("account", "from", "before", "least")  # Asked for now and then: folded away until they are.
 
-MINE, UNOWNED, UNANSWERED = "mine", "unowned", "unanswered"
+MINE, UNOWNED, UNANSWERED, PROPOSED = "mine", "unowned", "unanswered", "proposed"
+YES: Final = "yes"  # In the address: only what waits for a second person.
 AT_ONCE_KEY: Final = "filter-at-once"
 CURRENCY_KEY: Final = "filter-currency"
-AT_ONCE: Final = {MINE: "Mine", UNOWNED: "Nobody's", UNANSWERED: "Unanswered"}
+AT_ONCE: Final = {MINE: "Mine", UNOWNED: "Nobody's", UNANSWERED: "Unanswered", PROPOSED: "Waits for approval"}
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -65,6 +66,7 @@ def show(summary: QueueSummary, *, operator: Operator, zone: tzinfo) -> QueueFil
         opened_from=opened_from,
         opened_before=opened_before,
         at_least=at_least,
+        proposed=links.chosen("proposed") == (YES,),
         search=search,
     )
 
@@ -102,6 +104,7 @@ def _at_once(operator: Operator) -> str:
             MINE: bool(person),
             UNOWNED: links.chosen("owner") == (words.NOBODY,),
             UNANSWERED: links.chosen("state") == (CaseState.OPEN.value,),
+            PROPOSED: links.chosen("proposed") == (YES,),
         }
         return [name for name, holds in told.items() if holds]
 
@@ -133,6 +136,11 @@ def _turn(name: str, operator: Operator, *, on: bool) -> None:
     elif name == UNOWNED:
         links.choose("owner", (words.NOBODY,) if on else ())
         st.session_state[KEYS["owner"]] = words.NOBODY if on else ANYONE
+    elif name == PROPOSED:
+        links.choose("proposed", (YES,) if on else ())
+        # Whatever its state: what is accepted can be proposed to be resolved.
+        links.choose("state", (EVERY,) if on else ())
+        st.session_state[KEYS["state"]] = [] if on else list(WAITING)
     else:
         links.choose("state", (CaseState.OPEN.value,) if on else ())
         st.session_state[KEYS["state"]] = [CaseState.OPEN] if on else list(WAITING)

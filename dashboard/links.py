@@ -11,6 +11,7 @@ FILTERS: Final = (
     "severity",
     "owner",
     "person",
+    "proposed",
     "account",
     "from",
     "before",

@@ -67,7 +67,9 @@ def listen(
         ConfigurationError: a token or secret is missing or refused, or the address cannot be listened on.
     """
     _check(settings.slack, address)
-    answers = Answers(Desk(database, settings), Mouth(settings.slack), dashboard_url=settings.dashboard.url)
+    desk = Desk(database, settings)
+    desk.keep_limits()
+    answers = Answers(desk, Mouth(settings.slack), dashboard_url=settings.dashboard.url)
     presence = Presence(database, utc_now)
     with _ending() as signalled:
         reception = Reception(answers)

@@ -209,6 +209,11 @@ class Desk:
         view = CaseView(case, intents, refunds, entries, moves, unjudged, around, pages)
         return self._with_proposal(view, operator)
 
+    @property
+    def vouched(self) -> bool:
+        """Return whether somebody vouches for who comes here; in local mode a name proves nothing."""
+        return self._settings.dashboard.mode != "local"
+
     def owners(self) -> tuple[Owner, ...]:
         """Return whom a case can be assigned to: the owners that owners.toml names, each once, by name."""
         told = ownership.parse(self._settings.owners).profiles()

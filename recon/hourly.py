@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from recon import lookback
 from recon.doors.store import beginnings as store
-from recon.doors.store import foreign, keeping, mirror, reading, runs
+from recon.doors.store import foreign, keeping, limits, mirror, reading, runs
 from recon.doors.store.engines import Database
 from recon.doors.store.keeping import Clock, Keeper
 from recon.doors.stripe.provider import Provider
@@ -106,6 +106,8 @@ def run(
     foreign.check(database, settings.intents)  # A first pull takes long, and would be for nothing.
     duration, say = settings.lease.duration, progress or _silent
     with keeping.kept(database, HOUR, duration=duration, clock=clock, wait=wait, tell=say) as keeper:
+        if not dry_run:
+            limits.keep(database, settings.four_eyes, now=clock())
         hour = _Hour(
             database,
             provider,

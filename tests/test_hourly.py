@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 
 from recon.doors.store import cases as book
-from recon.doors.store import leases, outbox
+from recon.doors.store import leases, limits, outbox
 from recon.doors.store.cases import Saved, Saving
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
@@ -311,3 +311,13 @@ def test_a_case_that_people_moved_is_seen_again_when_the_run_dies_before_plannin
 
     assert cleared.state is CaseState.CLEARED
     assert kinds(town.run()) == ["reopened duplicate"]
+
+
+def test_a_run_keeps_the_limits_of_its_settings_and_a_dry_one_does_not(town: Town) -> None:
+    town.settings = replace(town.settings, four_eyes={"usd": 50000})
+    town.run(dry_run=True)
+    before = limits.read(town.database)
+    town.run()
+
+    assert (before, limits.read(town.database)) == ({}, {"usd": 50000})
+    assert book.verify(town.database) == ()

@@ -98,6 +98,11 @@ def oddities(settings: Settings) -> Iterator[tuple[str, str]]:
             f"pull.relist_days is {pull.relist.days}.",
             "A refund can fail about 30 days after it succeeded: make it 30 or more.",
         )
+    if settings.four_eyes and settings.dashboard.mode == "local":
+        yield (
+            "four_eyes.amounts is set, and dashboard.mode is local.",
+            "A name proves nothing there, and by default nobody may approve: set mode to oidc or proxy.",
+        )
     yield from _odd_alarms(settings)
 
 

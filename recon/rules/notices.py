@@ -40,9 +40,9 @@ RESTS_ON_ABSENCE = frozenset({Kind.MISSING, Kind.ORPHAN, Kind.STUCK})
 # What a run or a person does to a case that its owner is told; the rest only changes the root.
 _TOLD = frozenset(Action) - {Action.HEALED, Action.COMMENTED, Action.UNLINKED, Action.LOOKED}
 # What is heard in the channel as well; so is a case that arrives from another thread.
-_RINGS = frozenset({Action.OPENED, Action.REOPENED, Action.REGRESSED})
+_RINGS = frozenset({Action.OPENED, Action.REOPENED, Action.REGRESSED, Action.PROPOSED})
 # What a person does to a case that nobody was told of, and that is news all the same.
-_TELLS = frozenset({Action.ASSIGNED, Action.REOPENED})
+_TELLS = frozenset({Action.ASSIGNED, Action.REOPENED, Action.PROPOSED})
 
 
 def topics(cases: Iterable[Case], *, livemode: bool) -> tuple[Topic, ...]:
@@ -196,6 +196,8 @@ def _news(change: Change) -> News:
         why = f"As {plain(case.resolution)}."
     elif entry.action is Action.ASSIGNED and case.owner is not None:
         why = f"To {case.owner.name}."
+    elif entry.action is Action.PROPOSED:
+        why = "Another person must approve it at the desk."
     elif until := {Action.ACCEPTED: case.accepted_until, Action.SNOOZED: case.snoozed_until}.get(
         entry.action
     ):

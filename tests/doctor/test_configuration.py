@@ -110,6 +110,7 @@ def test_a_secret_file_that_is_not_there_is_a_failure(small: Clinic, tmp_path: P
         ("", {"stale_after": timedelta(hours=1)}, "alarms.stale_after_minutes is 60"),
         ("", {"stale_after": timedelta(days=2)}, "alarms.stale_after_minutes is 2880"),
         ("", {"slack": SlackSettings(bot_token=Secret("xoxb-x"))}, "dashboard.url"),
+        ("", {"four_eyes": {"usd": 50000}}, "four_eyes.amounts is set, and dashboard.mode is local"),
     ],
 )
 def test_values_that_are_allowed_and_hardly_meant(section: str, changes: dict[str, Any], sign: str) -> None:
@@ -128,7 +129,8 @@ def test_values_at_the_edge_are_meant() -> None:
         Settings(),
         pull=PullSettings(overlap=timedelta(minutes=2), relist=timedelta(days=30)),
         slack=SlackSettings(bot_token=Secret("xoxb-x")),
-        dashboard=DashboardSettings(url="https://desk.example"),
+        dashboard=DashboardSettings(url="https://desk.example", mode="proxy"),
+        four_eyes={"usd": 50000},
         stale_after=timedelta(days=1),
     )
 

@@ -24,6 +24,8 @@ from tests.rules.test_notices import (
     texts_of,
 )
 
+RINGS = {Action.REOPENED, Action.PROPOSED}  # What of a person's moves somebody else must act on.
+
 
 @pytest.mark.parametrize(
     "action, changes, told",
@@ -42,6 +44,8 @@ from tests.rules.test_notices import (
         (Action.SNOOZED, {"snoozed_until": NOON}, "Until 2026-03-06 12:00 UTC."),
         (Action.REOPENED, {}, "1 reopened by ana"),
         (Action.ADOPTED, {"state": CaseState.ACKNOWLEDGED}, "1 refund adopted by ana"),
+        (Action.PROPOSED, {}, "Another person must approve it at the desk."),
+        (Action.DECLINED, {}, "1 proposal declined by ana"),
     ],
 )
 def test_a_person_s_move_is_told_in_the_thread_without_the_person_s_words(
@@ -50,7 +54,7 @@ def test_a_person_s_move_is_told_in_the_thread_without_the_person_s_words(
     after = replace(a_case(version=2), **changes)
     edit, reply = said([a_move(after, action)], known=[KEY], before=[a_case()])
 
-    assert (edit.verb, reply.verb) == ("edit", "call" if action is Action.REOPENED else "reply")
+    assert (edit.verb, reply.verb) == ("edit", "call" if action in RINGS else "reply")
     assert told.casefold() in f"{reply.message.text} {texts_of(reply)}".casefold()
     assert "told us on the phone" not in f"{reply.message.text} {blocks_of(reply)} {blocks_of(edit)}"
 
@@ -67,7 +71,7 @@ def test_a_move_on_a_case_that_nobody_was_told_of_is_told_only_where_somebody_is
 ) -> None:
     sent = said([a_move(a_case(version=2), action)], before=[a_case()])
 
-    assert bool(sent) is (action in {Action.ASSIGNED, Action.REOPENED})
+    assert bool(sent) is (action in {Action.ASSIGNED, *RINGS})
 
 
 def test_whom_a_person_gives_a_case_hears_of_it_aloud_and_the_former_owner_that_it_left() -> None:

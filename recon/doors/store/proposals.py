@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, insert, literal, select, update
+from sqlalchemy import Connection, insert, literal, literal_column, select, update
 
 from recon.doors.store.engines import Database
 from recon.model import wishes
@@ -20,7 +20,8 @@ from recon.model.rights import proposals
 from recon.model.tables import entries
 
 _COLUMNS = proposals.c
-_OPEN = _COLUMNS.state == ProposalState.OPEN
+# As the index on what waits has it: SQLite uses it for no parameter.
+_OPEN = _COLUMNS.state == literal_column("'open'")
 _ANSWER = ("state", "decided_by", "decided_at", "decided_reason")
 
 

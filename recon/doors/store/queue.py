@@ -27,6 +27,7 @@ from recon.doors.store.rows import RANKS, SEVERITIES, case_record
 from recon.model.records.cases import JOB, Case
 from recon.model.records.queues import WAITING, Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.words import AccountId, Action, CaseState, Kind, Severity
+from recon.model.rights import proposals
 from recon.model.tables import case_refunds, cases, entries
 
 EVERYTHING_WAITING = QueueFilters()
@@ -169,6 +170,9 @@ def _conditions(filters: QueueFilters) -> list[ColumnElement[bool]]:
         found.append(columns.at_risk_minor >= filters.at_least.amount_minor)
     if filters.person:
         found.append(_of_person(filters.person))
+    if filters.proposed:
+        waiting = select(proposals.c.case_id).where(proposals.c.state == literal_column("'open'"))
+        found.append(columns.id.in_(waiting))
     if filters.search:
         found.append(_search(filters.search))
     return found

@@ -19,8 +19,8 @@ class QueueFilters:
 
     owners: names; "" is nobody's. accounts: "" is the platform's own. person: whose they are, as their owner
     or because they acknowledged them. opened_from, opened_before: the first is included, the second is not.
-    at_least: what must be at risk, in this currency. search: a case id, order, customer, payment, intent key
-    or refund id, exactly.
+    at_least: what must be at risk, in this currency. proposed: only what waits for a second person. search: a
+    case id, order, customer, payment, intent key or refund id, exactly.
     """
 
     states: tuple[CaseState, ...] = WAITING
@@ -32,6 +32,7 @@ class QueueFilters:
     opened_from: datetime | None = None
     opened_before: datetime | None = None
     at_least: Money | None = None
+    proposed: bool = False
     search: str = ""
 
     def keepable(self) -> Self:

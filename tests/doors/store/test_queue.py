@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import event
@@ -7,10 +8,21 @@ from sqlalchemy import event
 from recon.doors.store import cases, queue
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
+from recon.model.changes import Illegal
 from recon.model.records.cases import JOB, Case
 from recon.model.records.queues import QueueFilters, QueueSummary
 from recon.model.records.results import Money
-from recon.model.records.words import AccountId, CaseState, Kind, RefundId, Severity, Subject
+from recon.model.records.words import (
+    AccountId,
+    Action,
+    Actor,
+    CaseState,
+    Kind,
+    RefundId,
+    Severity,
+    Subject,
+)
+from recon.rules import proposals
 from tests.builders import NOON, PLATFORM, a_case, a_mismatch, an_owner
 from tests.doors.store.books import a_lease, a_run, acknowledged, opened
 
@@ -142,6 +154,22 @@ def test_what_somebody_acknowledged_is_theirs_too(database: Database) -> None:
     }
 
     assert found == {move.entry.actor: {NEW.id}, "Ada": {LOW.id}, JOB: set()}
+
+
+def test_what_waits_for_a_second_person_is_shown_by_itself_until_it_is_answered(database: Database) -> None:
+    fill(database, *EVERYTHING)
+    by: dict[str, Any] = {"actor": Actor("Ana"), "reason": "Why.", "now": NOON}
+    told, wanted = {"code": "recovered"}, QueueFilters(proposed=True)
+    made = proposals.propose(NEW, Action.RESOLVED, told, None, action_id="a", **by)
+    assert not isinstance(made, Illegal)
+    cases.move(database, made[0], proposal=made[1])
+    waiting = queue.page(database, wanted).cases
+    declined = proposals.decline(made[0].case, made[1], action_id="b", **by)
+    assert not isinstance(declined, Illegal)
+    cases.move(database, declined[0], proposal=declined[1])
+
+    assert [case.id for case in waiting] == [NEW.id]
+    assert queue.page(database, wanted).cases == ()
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
