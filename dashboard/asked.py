@@ -15,6 +15,7 @@ from recon.model.records.results import Money
 from recon.model.records.words import AccountId, CaseState, Kind, Severity
 
 EVERY: Final = "all"  # In the address: no word of this vocabulary is left out, though some are by default.
+YES: Final = "yes"  # In the address: only what waits for a second person.
 PLATFORM: Final = "platform"  # In the address: the account without a name.
 VIEWS: Final = {"table": "Table", "list": "List"}
 
@@ -34,6 +35,7 @@ def queue() -> QueueFilters:
         opened_from=moments.read(one("from") or ""),
         opened_before=moments.read(one("before") or ""),
         at_least=amount(one("least") or ""),
+        proposed=links.chosen("proposed") == (YES,),
         search=(one("text") or "").strip(),
     )
 
