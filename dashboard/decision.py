@@ -6,7 +6,7 @@ nothing is overwritten and nothing happens twice.
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta, tzinfo
-from typing import Final
+from typing import Final, Literal
 from uuid import uuid4
 
 import streamlit as st
@@ -56,7 +56,7 @@ PURPOSES: Final = {
     Action.REOPENED: "You take the decision back: it waits for somebody again.",
     Action.COMMENTED: "Written into the story; the case stays as it is.",
 }
-# The moves behind "More": needed now and then, and no crowd of buttons beside the others.
+# Needed now and then: they stand behind the others, and are no crowd of buttons beside them.
 RARE: Final = frozenset({Action.LINKED, Action.UNLINKED, Action.ACCEPTED, Action.SNOOZED, Action.ASSIGNED})
 # What these buttons say in full: beside a comment or a date the amount would read as if it were sent.
 PLAIN: Final = {Action.COMMENTED: "Save the comment", Action.ACCEPTED: VERBS[Action.ACCEPTED]}
@@ -83,6 +83,7 @@ MOVES: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
 }
 
 Asked = Mapping[str, object]
+Style = Literal["primary", "secondary", "tertiary"]
 
 
 def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
@@ -94,14 +95,10 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
         st.caption("You may read this case. Acting on it needs the role operator.")
         return
     primary = next((move for move in view.moves if move is not Action.COMMENTED), None)
-    for move in view.moves:
-        if move not in RARE:
-            _button(desk, view, move, zone, primary=move is primary)
-    rare = [move for move in view.moves if move in RARE]
-    if rare:
-        with st.expander("More"):
-            for move in rare:
-                _button(desk, view, move, zone)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for move in sorted(view.moves, key=RARE.__contains__):
+            style: Style = "primary" if move is primary else "tertiary" if move in RARE else "secondary"
+            _button(desk, view, move, zone, style=style)
     if view.seconded:
         approval.explain(desk, view)
     st.caption("Every move needs a reason, and is kept with your name in the story.")
@@ -176,13 +173,12 @@ def _standing(desk: Desk, view: CaseView, zone: tzinfo) -> None:
         st.caption(f"Snoozed until {times.moment(case.snoozed_until, zone)}.")
 
 
-def _button(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, primary: bool = False) -> None:
+def _button(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, style: Style) -> None:
     clicked = st.button(
         _verb(view, move, VERBS[move]),
         key=f"open-{move}",
         icon=ICONS[move],
-        type="primary" if primary else "secondary",
-        width="stretch",
+        type=style,
     )
     if clicked:
         title = f"{_verb(view, move, VERBS[move])} · {tables.money(view.case.mismatch.at_risk)}"

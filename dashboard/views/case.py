@@ -27,13 +27,12 @@ def main() -> None:
     _moved_meanwhile(view, zone)
     _headline(view)
     _ownership(view, zone)
-    sides, decide = st.columns([7, 3], gap="small")
-    with sides, st.container(border=True):
+    with st.container(border=True):
+        decision.show(desk, view, zone)
+    with st.container(border=True):
         st.header("Both sides", anchor=False)
         compare.show(view, zone)
         relatives.at_provider(view)
-    with decide, st.container(border=True):
-        decision.show(desk, view, zone)
     with st.container(border=True):
         st.header("Evidence", anchor=False)
         panels.facts(panels.particulars(view.case.mismatch, zone), columns=5, width=140)

@@ -2,7 +2,7 @@ from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from sqlalchemy import select
 
 from recon.doors.store import cases as book
@@ -17,10 +17,6 @@ pytestmark = pytest.mark.browser
 BERLIN = ZoneInfo("Europe/Berlin")  # Where the browser is.
 
 
-def more(page: Page) -> None:
-    page.get_by_text("More", exact=True).click()
-
-
 def told(desk: Desk, case: Case) -> tuple[Action, str]:
     entry = book.entries(desk.database, case.id)[-1].entry
     return entry.action, entry.reason
@@ -30,7 +26,6 @@ def test_a_case_is_accepted_until_a_day(desk: Desk, tab: Tab) -> None:
     case = desk.seeded()
     day = datetime.now(BERLIN).date() + timedelta(days=7)
     page = tab(f"/case?case={case.id}")
-    more(page)
     decide(page, "Accept until a date", None)
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("spinbutton").first.focus()
@@ -68,7 +63,6 @@ def test_a_refund_nobody_asked_for_is_adopted(desk: Desk, tab: Tab) -> None:
 def test_a_refund_is_linked_from_the_case_of_its_intent(desk: Desk, tab: Tab) -> None:
     case = desk.seeded()
     page = tab(f"/case?case={case.id}")
-    more(page)
     decide(page, "Link a refund", "Same order, sent by hand.")
     page.get_by_role("dialog").get_by_label("Id of the refund").fill("re_nowhere")
     confirm(page, "Link a refund")

@@ -81,13 +81,21 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
 
 
-def test_an_open_case_has_few_buttons_and_the_rest_behind_more(found: tuple[Case, ...], visit: Visit) -> None:
+def test_an_open_case_offers_first_what_is_done_most_and_one_move_stands_out(
+    found: tuple[Case, ...], visit: Visit
+) -> None:
     page = visit("case", case=of_kind(found, Kind.ORPHAN).id)
 
-    behind = [each.label for each in page.expander[0].button]
-    assert behind == ["Link a refund", "Accept until a date", "Snooze", "Assign"]
-    shown = [each.label for each in page.button if each.label not in behind]
-    assert shown == ["Acknowledge", "Resolve", "Adopt the refund", "Comment"]
+    assert [(each.label, each.proto.type) for each in page.button] == [
+        ("Acknowledge", "primary"),
+        ("Resolve", "secondary"),
+        ("Adopt the refund", "secondary"),
+        ("Comment", "secondary"),
+        ("Link a refund", "tertiary"),
+        ("Accept until a date", "tertiary"),
+        ("Snooze", "tertiary"),
+        ("Assign", "tertiary"),
+    ]
 
 
 def test_the_case_of_an_intent_offers_no_adoption(found: tuple[Case, ...], visit: Visit) -> None:
