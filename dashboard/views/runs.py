@@ -8,12 +8,12 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from dashboard import asked, grids, links, overviews, passes, safe, session, times, words
+from dashboard import asked, grids, links, overviews, passes, safe, session, times, trends, words
 from recon.model import phrases
 from recon.model.records.histories import Passed, Rejects, RunCursor, RunsPage
 from recon.overview import Overview
 
-CHART_PIXELS: Final = 280  # Of which the times below the bars take a third.
+CHART_PIXELS: Final = 180
 COLUMNS: Final = (
     "Finished",
     "Verdict",
@@ -23,8 +23,8 @@ COLUMNS: Final = (
     "Again",
     "Cleared",
     "Waiting",
-    "At risk, as judged",
     "Intents finished",
+    "At risk, as judged",
 )
 
 
@@ -80,14 +80,9 @@ def _chart(found: tuple[Passed, ...], now: datetime, zone: tzinfo) -> None:
     if len(waited) == 1:
         return
     finished = [times.short(each.run.finished_at, now, zone) for each in found]
-    rows = pd.DataFrame({"Finished": finished, "Waiting cases": waited})[::-1]
-    st.bar_chart(
-        rows,
-        x="Finished",
-        y="Waiting cases",
-        y_label="Cases",
-        x_label=f"Run finished ({times.zone_name(now, zone)})",
-        sort=False,
+    st.vega_lite_chart(
+        pd.DataFrame({"Day": finished, "Value": waited})[::-1],
+        trends.chart("bar", title="Waiting cases"),
         height=CHART_PIXELS,
         alt=f"Waiting cases after each of {len(waited)} runs; the table below has the same numbers.",
     )
@@ -104,8 +99,8 @@ def _row(passed: Passed, now: datetime, zone: tzinfo) -> tuple[object, ...]:
         f"{sum(line.back for line in lines):,}",
         f"{sum(line.cleared for line in lines):,}",
         f"{sum(passed.waiting.values()):,}",
-        passes.at_risk(run),
         f"{run.healed:,}",
+        passes.at_risk(run),
     )
 
 
@@ -113,7 +108,7 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
     """Show the page as a grid; choosing a row opens its run."""
     found = held.page.passes
     config = st.column_config
-    right = {name: config.TextColumn(width=80, alignment="right") for name in COLUMNS[4:8]}
+    right = {name: config.TextColumn(width=76, alignment="right") for name in COLUMNS[4:8]}
     chosen = st.dataframe(
         grids.frame([_row(each, held.at, zone) for each in found], COLUMNS),
         hide_index=True,
@@ -122,12 +117,12 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
         selection_mode="single-row",
         key=f"grid-{held.id}",
         column_config={
-            "Finished": config.TextColumn(f"Finished ({times.zone_name(held.at, zone)})", width=120),
-            "Verdict": config.TextColumn(width=170),
-            "Took": config.TextColumn(width=70),
-            "Accounts": config.TextColumn(width=86),
+            "Finished": config.TextColumn(f"Finished ({times.zone_name(held.at, zone)})", width=116),
+            "Verdict": config.TextColumn(width=150),
+            "Took": config.TextColumn(width=64),
+            "Accounts": config.TextColumn(width=80),
             **right,
-            "Intents finished": config.TextColumn(width=110, alignment="right"),
+            "Intents finished": config.TextColumn(width=112, alignment="right"),
         },
         alt=f"{len(found)} runs, newest first. The same as a plain list of links: choose List.",
     )

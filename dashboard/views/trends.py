@@ -166,18 +166,21 @@ def _agreed(past: Past) -> None:
     if frame.empty:
         st.caption("No complete run in these days judged an intent.")
         return
-    drawn, read = st.columns([3, 2], gap="medium")
-    with drawn:
-        _chart(
-            frame,
-            "line",
-            title="Matched, %",
-            said="Share of intents that matched, by day",
-            whole=False,
-            zero=False,
-        )
-    with read:
+    if len(frame) == 1:  # One day is no line.
         _table(table)
+    else:
+        drawn, read = st.columns([3, 2], gap="medium")
+        with drawn:
+            _chart(
+                frame,
+                "line",
+                title="Matched, %",
+                said="Share of intents that matched, by day",
+                whole=False,
+                zero=False,
+            )
+        with read:
+            _table(table)
     st.caption(
         "Of all kinds and owners: of the intents that the day's complete runs judged, those in agreement. A "
         "run looks again at what is open, so that an old case lowers the rate of each."
