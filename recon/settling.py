@@ -13,16 +13,17 @@ from threading import Thread
 from typing import Final, Self, TypeVar, Unpack
 
 from recon.doors import config
-from recon.doors.store import migrations, settlements
+from recon.doors.store import migrations, proposals, settlements
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
-from recon.model import phrases, wording
+from recon.model import phrases, wishes, wording
 from recon.model.changes import Illegal
 from recon.model.characters import keepable
-from recon.model.errors import ProviderUnavailable
+from recon.model.errors import ProviderUnavailable, Report
 from recon.model.records.cases import Case
 from recon.model.records.claims import Settlement
 from recon.model.records.people import Operator
+from recon.model.records.proposals import Proposal, ProposalId
 from recon.model.records.provider import Refund
 from recon.model.records.settlements import Books, Look, Retry
 from recon.model.records.words import Action, CaseId, IntentKey, RefundId
@@ -98,8 +99,11 @@ class Settling:
         self._mover.move(case_id, click, rule)
         return seen[-1] if seen else None
 
-    def confirm(self, case_id: CaseId, *, refund_id: RefundId, **click: Unpack[Click]) -> None:
+    def confirm(self, case_id: CaseId, *, refund_id: RefundId, **click: Unpack[Click]) -> Proposal | None:
         """Settle the intent as done by a refund, which is looked up at the provider first.
+
+        Returns the proposal that was saved in the move's place, where another person must approve it; None
+        where the move was made.
 
         Raises:
             CaseMoved: somebody moved the case or its rows meanwhile. Nothing was written.
@@ -108,11 +112,19 @@ class Settling:
             Report: the refund does not prove it, or the case does not allow it, or the reason is missing or
                 too long, or the provider refuses us. Nothing was written.
         """
-        self._mover.move(case_id, click, self.confirming(refund_id))
+        return self._mover.move(case_id, click, self.confirming(refund_id), {"refund_id": refund_id})
 
-    def refute(self, case_id: CaseId, **click: Unpack[Click]) -> None:
-        """Settle the intent as not refunded, after a complete look at its payment; raises as `confirm`."""
-        self._mover.move(case_id, click, self.refuting())
+    def refute(self, case_id: CaseId, **click: Unpack[Click]) -> Proposal | None:
+        """Settle the intent as not refunded, after a complete look at its payment; as `confirm`."""
+        return self._mover.move(case_id, click, self.refuting())
+
+    def approve(self, case_id: CaseId, *, proposal_id: ProposalId, **click: Unpack[Click]) -> None:
+        """Settle the intent as another person proposed, after a look of one's own; raises as `confirm`."""
+        proposal = proposals.get(self._database, proposal_id)
+        move = None if proposal is None else _AS_PROPOSED.get(proposal.action)
+        if proposal is None or move is None:
+            raise Report(f"Expected a proposal to settle an intent, found {proposal_id!r}.")
+        move(self, case_id, **wishes.read(proposal.told), **(click | {"approves": proposal_id}))
 
     def confirming(self, refund_id: RefundId) -> Rule:
         """Return the rule that settles a case's intent as done by a refund, as a Mover takes it."""
@@ -223,6 +235,13 @@ class Settling:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+
+# What carries out a proposal: the move that was proposed, with a look of the second person's own.
+_AS_PROPOSED: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
+    Action.CONFIRMED: Settling.confirm,
+    Action.REFUTED: Settling.refute,
+}
 
 
 def _advice(verdict: Retry) -> str:
