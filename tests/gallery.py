@@ -46,11 +46,13 @@ class Evening:
         )
         self.desk = Desk(database, self.settings, clock=self.street.now)
 
-    def begin(self) -> None:
-        """Let the evening happen, run the hour at its end, and deliver."""
-        demo._happen(  # noqa: SLF001 - as above
-            self.database, self.street, self.settings, evening.latest_friday(datetime.now(UTC))
-        )
+    def begin(self, friday: datetime | None = None) -> None:
+        """Let the evening happen, run the hour at its end, and deliver.
+
+        friday: the midnight before it; None is that of the latest Friday.
+        """
+        day = friday or evening.latest_friday(datetime.now(UTC))
+        demo._happen(self.database, self.street, self.settings, day)  # noqa: SLF001 - as above
 
     def work(self, resolve: int, *, acknowledge: int = 0) -> None:
         """Let somebody at the desk settle some of the duplicates and take on others."""
