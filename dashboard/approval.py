@@ -57,18 +57,9 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
     by, at = proposal.proposed_by, times.moment(proposal.proposed_at, zone)
     sentence = f"{wishes.of(proposal)}. Proposed by {by}, {at}: {proposal.reason}"
     panels.note("Waits for a second person", sentence, tone="orange", icon=":material/group:")
-    for answer in answers(desk, view, proposal):
-        clicked = st.button(
-            VERBS[answer],
-            key=f"open-{answer}",
-            icon=ICONS[answer],
-            type="primary" if answer is Answer.APPROVE else "secondary",
-            width="stretch",
-        )
-        if clicked:
-            title = f"{VERBS[answer]} · {tables.money(view.case.mismatch.at_risk)}"
-            # One action id for as long as the dialog is open: however often it is pressed, one entry.
-            st.dialog(title, width="medium")(ask)(desk, view, answer, action_id=f"desk:{uuid4()}")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for answer in answers(desk, view, proposal):
+            _button(desk, view, answer)
     if view.unapprovable is not None:
         st.text(safe.text(view.unapprovable))
 
@@ -128,3 +119,16 @@ def ask(desk: Desk, view: CaseView, answer: Answer, *, action_id: str) -> None:
         return SAID[answer]
 
     making.make(view.case, reason or "", act)
+
+
+def _button(desk: Desk, view: CaseView, answer: Answer) -> None:
+    clicked = st.button(
+        VERBS[answer],
+        key=f"open-{answer}",
+        icon=ICONS[answer],
+        type="primary" if answer is Answer.APPROVE else "secondary",
+    )
+    if clicked:
+        title = f"{VERBS[answer]} · {tables.money(view.case.mismatch.at_risk)}"
+        # One action id for as long as the dialog is open: however often it is pressed, one entry.
+        st.dialog(title, width="medium")(ask)(desk, view, answer, action_id=f"desk:{uuid4()}")
