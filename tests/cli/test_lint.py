@@ -16,10 +16,10 @@ from tests.house import tree
 
 BAD = "import stripe\nstripe.Refund.create(charge='ch_1')\n"
 GOOD = "import stripe\nstripe.Refund.create(charge='ch_1', idempotency_key=intent.key)\n"
-SAID = (
-    "missing-key: There is no idempotency key for stripe.Refund.create, so that whoever calls it again moves "
-    "the money again; give it an idempotency key: build it from the order and its reference, or pass the stored "
-    "intent's key."
+WHY = (
+    "There is no idempotency key for stripe.Refund.create, so that whoever calls it again moves "
+    "the money again; give it an idempotency key: build it from the order and its reference, or pass the "
+    "stored intent's key."
 )
 
 
@@ -49,7 +49,7 @@ def test_findings_are_lines_with_their_place(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     first, second = done.stdout.splitlines()
-    assert first == f"a.py:2:1: {SAID}"
+    assert first == f"a.py:2:1: missing-key: {WHY}"
     assert second.startswith("c.md:1:22: prompt-retry: ")
     assert done.stderr == "recon: 2 findings in 2 of 3 files.\n"
 
@@ -97,7 +97,7 @@ def test_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
             "line": 2,
             "column": 1,
             "rule": "missing-key",
-            "why": SAID.partition(": ")[2],
+            "why": WHY,
         }
     ]
     assert [each["path"] for each in told["unreadable"]] == [str(tmp_path / "b.py")]
@@ -110,7 +110,7 @@ def test_for_github_what_would_end_a_field_is_escaped(
 
     assert lint.main([str(tmp_path), "--format", "github"]) == 1
     assert capsys.readouterr().out == (
-        f"::error file={tmp_path}/a%2Cb%3Ac%25.py,line=2,col=1,title=recon missing-key::{SAID.partition(': ')[2]}\n"
+        f"::error file={tmp_path}/a%2Cb%3Ac%25.py,line=2,col=1,title=recon missing-key::{WHY}\n"
     )
 
 
