@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from recon.cli.dashboard import serving
-from recon.model.settings import DashboardSettings
+from recon.cli import dashboard
+from recon.doors import config
 
 CHROMIUM = os.environ.get("RECON_CHROMIUM", "/usr/bin/chromium")
 FLAGS = [
@@ -30,29 +30,48 @@ FLAGS = [
 SECONDS = 30  # For a server to answer or a page to settle on a busy machine.
 
 
-@contextmanager
-def served(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    """Serve the dashboard on a free port, with these settings over the shell's, and give its address.
-
-    folder: where it runs and writes its log.
-    """
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def served(folder: Path, environment: Mapping[str, str], *, port: int | None = None) -> Iterator[str]:
+    """Serve the dashboard as its launcher does, and give its address on loopback.
+
+    folder: where it runs and writes its log. environment: over the shell's. port: None is any that is free.
+    """
+    port, environ = port or free_port(), os.environ | environment
+    settings = config.load(environ)
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            serving(DashboardSettings(), port),
+            dashboard.serving(settings.dashboard, port),
             cwd=folder,
-            env=os.environ | environment,
+            env=dashboard.environment(settings, environ),
             stdout=log,
             stderr=log,
         )
         try:
-            _await(f"http://127.0.0.1:{port}/_stcore/health", process, folder / "server.log")
+            answered(f"http://127.0.0.1:{port}/_stcore/health", process, folder / "server.log")
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
             process.wait(SECONDS)
+
+
+def listening(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until a server of ours listens on a port of loopback, as `answered`."""
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        assert process.poll() is None, log.read_text()
+        try:
+            with socket.create_connection(("127.0.0.1", port), SECONDS):
+                return
+        except ConnectionError:  # Not yet.
+            time.sleep(0.1)
+    pytest.fail(f"Nobody listens on port {port} within {SECONDS} s: {log.read_text()}")
 
 
 @contextmanager
@@ -64,13 +83,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def answered(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until a server of ours answers at an address; fail where it ends, or is not there in time."""
     until = time.monotonic() + SECONDS
     while time.monotonic() < until:
         assert process.poll() is None, log.read_text()
         try:
-            with urllib.request.urlopen(url, timeout=SECONDS):  # noqa: S310 -- http on loopback, a few lines above
+            with urllib.request.urlopen(url, timeout=SECONDS):  # noqa: S310 -- http on loopback
                 return
         except (urllib.error.URLError, ConnectionError):  # Not listening yet.
             time.sleep(0.1)
-    pytest.fail(f"The dashboard did not answer within {SECONDS} s: {log.read_text()}")
+    pytest.fail(f"{url} did not answer within {SECONDS} s: {log.read_text()}")
