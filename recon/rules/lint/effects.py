@@ -41,6 +41,7 @@ _HANDS_ON = re.compile(
     r"(?:^|\.)(?:to_thread|run_in_executor|run_in_threadpool|run_sync|submit|partial|retry_call|"
     r"apply_async|Retrying\(\))$"
 )
+_NOTES = {"metadata", "notes"}  # What the provider keeps for us, and does not obey.
 _SECOND = re.compile(r"(?:^|\.)yookassa(?:\.\w+)*\.(?:Payment|Refund|Payout)\.create")
 
 
@@ -188,7 +189,7 @@ def _from_options(source: Source, call: ast.Call) -> Found:
 def _from_anywhere(source: Source, call: ast.Call) -> Found:
     """Return the key of a call of an SDK that takes it in a request, an option or a header."""
     unknown = False
-    for value in (*call.args, *(each.value for each in call.keywords)):
+    for value in (*call.args, *(each.value for each in call.keywords if each.arg not in _NOTES)):
         known = mappings.of(source, value)
         if known is not None and (keys := _deep_keys(source, known)):
             return State.GIVEN, keys
@@ -219,7 +220,7 @@ def _deep_keys(source: Source, known: Mapping[str, ast.expr]) -> tuple[ast.expr,
     """Return the keys in a mapping and in the mappings that it holds, what is only noted aside."""
     found = list(_keys(known))
     for name, value in known.items():
-        if name not in {"metadata", "notes"} and isinstance(value, ast.Dict | ast.Call | ast.Name):
+        if name not in _NOTES and isinstance(value, ast.Dict | ast.Call | ast.Name):
             found.extend(_keys(mappings.of(source, value) or {}))
     return tuple(found)
 
