@@ -217,6 +217,9 @@ rejects = Table(
     Index(None, "account", "id"),
 )
 
+PLACE = ("waiting", "rank", "opened_at", "id")  # Of a case in the queue.
+FILTERED = ("kind", "state", "owner_name", "account", "currency", "at_risk_minor")
+
 # One row per subject that ever had a mismatch. Only doors/store/cases.py writes it.
 cases = Table(
     "cases",
@@ -254,7 +257,8 @@ cases = Table(
     Column("resolution", Text),
     Column("mismatch", Document, nullable=False),  # The latest evidence, whole.
     UniqueConstraint("account", "subject"),
-    Index(None, "waiting", "rank", "opened_at", "id"),  # The queue, one severity after the other.
+    # The queue, one severity after the other; what its filters leave out is passed by unread.
+    Index("ix_cases_queue", *PLACE, *FILTERED),
     # What waits is counted from it alone: the desk does so for everybody who has the queue open.
     Index(
         "ix_cases_standing",

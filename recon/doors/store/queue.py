@@ -9,17 +9,24 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
+    CTE,
+    BigInteger,
     ColumnElement,
     Connection,
     RowMapping,
     Select,
+    Text,
+    cast,
     func,
     literal,
     literal_column,
     or_,
     select,
+    true,
     tuple_,
+    type_coerce,
     union,
+    union_all,
 )
 
 from recon.doors.store.engines import Database
@@ -28,6 +35,7 @@ from recon.model.records.cases import JOB, Case
 from recon.model.records.queues import WAITING, Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.words import AccountId, Action, CaseState, Kind, Severity
 from recon.model.rights import proposals
+from recon.model.stored import instant
 from recon.model.tables import case_refunds, cases, entries
 
 EVERYTHING_WAITING = QueueFilters()
@@ -67,35 +75,49 @@ def count(database: Database, filters: QueueFilters, *, limit: int) -> int:
 
 def summary(database: Database) -> QueueSummary:
     """Return what waits for somebody."""
-    columns = cases.c
-    facts = (columns.kind, columns.rank, columns.owner_name, columns.account, columns.currency)
-    query: Select[Any] = (
-        select(*facts, func.count(), func.sum(columns.at_risk_minor), func.min(columns.opened_at))
-        .where(columns.waiting)
-        .group_by(*facts)
-    )
-    kinds = dict.fromkeys(Kind, 0)
-    severities = dict.fromkeys(Severity, 0)
-    owners: dict[str, int] = {}
-    accounts: dict[AccountId, int] = {}
+    heap = _heap()
+    parts = {name: heap.c[name] for name in ("currency", "kind", "rank", "owner_name", "account")}
+    # What waits is looked through once; each part of it comes out as a few rows.
+    query = union_all(*(_counted(name, column, heap) for name, column in parts.items()))
+    counted: dict[str, dict[str, int]] = {name: {} for name in parts}
     at_risk: dict[str, int] = {}
     opened = []
     with database.read() as connection:
-        for kind, rank, owner, account, currency, number, minor, first in connection.execute(query):
-            kinds[Kind(kind)] += number
-            severities[SEVERITIES[rank]] += number
-            owners[owner or ""] = owners.get(owner or "", 0) + number
-            accounts[account] = accounts.get(account, 0) + number
-            at_risk[currency] = at_risk.get(currency, 0) + int(minor)  # PostgreSQL's sum is a Decimal.
-            opened.append(first)
+        for part, word, number, minor, first in connection.execute(query):
+            counted[part][word or ""] = int(number)  # PostgreSQL's sum is a Decimal.
+            if part == "currency":
+                at_risk[word] = int(minor)
+                opened.append(instant(int(first)))
     return QueueSummary(
-        waiting=sum(kinds.values()),
-        kinds=kinds,
-        severities=severities,
-        owners=dict(sorted(owners.items())),
-        accounts=dict(sorted(accounts.items())),
+        waiting=sum(counted["kind"].values()),
+        kinds={kind: counted["kind"].get(kind, 0) for kind in Kind},
+        severities={severity: counted["rank"].get(str(RANKS[severity]), 0) for severity in Severity},
+        owners=dict(sorted(counted["owner_name"].items())),
+        accounts={AccountId(account): number for account, number in sorted(counted["account"].items())},
         at_risk={currency: minor for currency, minor in sorted(at_risk.items()) if minor},
         oldest_opened_at=min(opened, default=None),
+    )
+
+
+def _heap() -> CTE:
+    """Return what waits, in as few rows as it can be counted from."""
+    columns = cases.c
+    facts = (columns.kind, columns.rank, columns.owner_name, columns.account, columns.currency)
+    numbers: Any = (
+        func.count().label("number"),
+        func.sum(columns.at_risk_minor).label("minor"),
+        func.min(type_coerce(columns.opened_at, BigInteger)).label("first"),
+    )
+    return select(*facts, *numbers).where(columns.waiting).group_by(*facts).cte("heap")
+
+
+def _counted(name: str, column: ColumnElement[Any], heap: CTE) -> Select[Any]:
+    """Return a query for one part of the summary: a row for each of its words, with the money by currency."""
+    is_money = name == "currency"
+    minor = func.sum(heap.c.minor) if is_money else literal(0)
+    word = cast(column, Text)
+    return select(literal(name), word, func.sum(heap.c.number), minor, func.min(heap.c.first)).group_by(
+        column
     )
 
 
@@ -134,18 +156,19 @@ def _of_severity(
     columns = cases.c
     order = (columns.opened_at, columns.id)
     asked = filters.states or tuple(CaseState)
+    waits, of_rank = _fact(columns.waiting, filters), _fact(columns.rank, filters)
     parts: list[Sequence[RowMapping]] = []
     # What waits and what is over each by itself: the index has their times in order only so.
     for waiting, those in ((True, WAITING), (False, OVER)):
         if set(asked).isdisjoint(those):
             continue
-        query = select(cases).where(columns.waiting if waiting else ~columns.waiting)
-        query = query.where(*_conditions(filters), columns.rank == rank)
+        ids = select(columns.id).where(waits == waiting, of_rank == rank, *_conditions(filters))
         if after is not None:
             place = (after.opened_at, after.case_id)
             typed = [literal(value, column.type) for value, column in zip(place, order, strict=True)]
-            query = query.where(tuple_(*order) > tuple_(*typed))
-        query = query.order_by(*order).limit(limit)
+            ids = ids.where(tuple_(*order) > tuple_(*typed))
+        # First who, from the index alone; then only those are read.
+        query = select(cases).where(columns.id.in_(ids.order_by(*order).limit(limit))).order_by(*order)
         parts.append(connection.execute(query).mappings().all())
     return tuple(islice(merge(*parts, key=lambda row: (row["opened_at"], row["id"])), limit))
 
@@ -155,10 +178,10 @@ def _conditions(filters: QueueFilters) -> list[ColumnElement[bool]]:
     found = _states(filters)
     ranks = [RANKS[severity] for severity in filters.severities]
     words: tuple[tuple[ColumnElement[Any], Sequence[object]], ...] = (
-        (columns.kind, filters.kinds),
-        (columns.rank, ranks),
+        (_fact(columns.kind, filters), filters.kinds),
+        (_fact(columns.rank, filters), ranks),
         (func.coalesce(columns.owner_name, ""), filters.owners),
-        (columns.account, filters.accounts),
+        (_fact(columns.account, filters), filters.accounts),
     )
     found += [column.in_(wanted) for column, wanted in words if wanted]
     if filters.opened_from is not None:
@@ -181,10 +204,17 @@ def _conditions(filters: QueueFilters) -> list[ColumnElement[bool]]:
 def _states(filters: QueueFilters) -> list[ColumnElement[bool]]:
     if not filters.states:
         return []
-    found: list[ColumnElement[bool]] = [cases.c.waiting] if set(filters.states) <= set(WAITING) else []
+    found: list[ColumnElement[bool]] = []
+    if set(filters.states) <= set(WAITING):
+        found.append(_fact(cases.c.waiting, filters) == true())
     if set(filters.states) != set(WAITING):
-        found.append(cases.c.state.in_(filters.states))
+        found.append(_fact(cases.c.state, filters).in_(filters.states))
     return found
+
+
+def _fact(column: ColumnElement[Any], filters: QueueFilters) -> ColumnElement[Any]:
+    """Return a column to ask about; beside a name, without its index: what the name finds is looked at."""
+    return func.coalesce(column, column) if filters.search else column
 
 
 def _of_person(name: str) -> ColumnElement[bool]:

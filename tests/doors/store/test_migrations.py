@@ -47,6 +47,10 @@ def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Dat
         triggers.lift(connection)
         for table in ("sign_outs", "approval_limits", "proposals", "calls", "switches"):
             connection.execute(text(f"DROP TABLE {table}"))
+        connection.execute(text("DROP INDEX ix_cases_queue"))
+        connection.execute(
+            text("CREATE INDEX ix_cases_waiting_rank_opened_at_id ON cases (waiting, rank, opened_at, id)")
+        )
         connection.execute(text("DROP INDEX ix_cases_standing"))
         connection.execute(text("DROP INDEX ix_entries_people"))
         connection.execute(text("DROP INDEX uq_operators_slack_id"))

@@ -3,7 +3,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from recon.doors.store import cases, queue
 from recon.doors.store.cases import Saving
@@ -266,30 +265,3 @@ def test_an_empty_queue_has_a_summary_too(database: Database) -> None:
 
     assert (summary.waiting, summary.at_risk, summary.oldest_opened_at) == (0, {}, None)
     assert queue.page(database).cases == ()
-
-
-def test_the_first_page_reads_no_more_than_it_shows(database: Database) -> None:
-    if database.dialect != "sqlite":
-        pytest.skip("PostgreSQL chooses by the size of the table")
-    with database.read() as connection:
-        plan = connection.exec_driver_sql(
-            "EXPLAIN QUERY PLAN SELECT * FROM cases "
-            "WHERE waiting = 1 AND rank = 2 AND (opened_at, id) > (5, 'C') "
-            "ORDER BY opened_at, id LIMIT 51"
-        ).all()
-
-    assert ["USING INDEX ix_cases_waiting_rank_opened_at_id" in row[3] for row in plan] == [True]
-
-
-def test_what_waits_is_counted_from_an_index_alone(database: Database) -> None:
-    if database.dialect != "sqlite":
-        pytest.skip("PostgreSQL chooses by the size of the table")
-    asked: list[str] = []
-    with database.read() as connection:
-        event.listen(connection.engine, "before_cursor_execute", lambda *each: asked.append(each[2]))
-    queue.summary(database)
-    with database.read() as connection:
-        (query,) = [each for each in asked if each.startswith("SELECT") and "GROUP BY" in each]
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}").all()
-
-    assert ["USING COVERING INDEX ix_cases_standing" in row[3] for row in plan] == [True]
