@@ -77,6 +77,13 @@ def ask(desk: Desk, cases: Sequence[Case], move: Action, zone: tzinfo, *, bulk_i
     st.rerun(scope="fragment")
 
 
+def outcome(result: bulk.Result) -> str:
+    """Return what became of one case, as a cell."""
+    if result.proposed:
+        return "Proposed: another person must approve it"
+    return "Done" if result.why is None else safe.cell(result.why)
+
+
 def export(desk: Desk, asked: QueueFilters) -> None:
     """Write all that the filters let through into a file, unless that is too much, and offer it."""
     number = desk.count(asked, limit=EXPORT_LIMIT + 1)
@@ -121,7 +128,7 @@ def _results(results: Sequence[bulk.Result]) -> None:
         (
             safe.cell(result.case.id),
             tables.money(result.case.mismatch.at_risk),
-            _outcome(result),
+            outcome(result),
         )
         for result in results
     ]
@@ -140,9 +147,3 @@ def _results(results: Sequence[bulk.Result]) -> None:
     if len(failed) > NAMED_LIMIT:
         st.caption(f"And {len(failed) - NAMED_LIMIT:,} more, in the table.")
     st.button("Back to the queue", key="done", icon=":material/arrow_back:")
-
-
-def _outcome(result: bulk.Result) -> str:
-    if result.proposed:
-        return "Proposed: another person must approve it"
-    return "Done" if result.why is None else safe.cell(result.why)

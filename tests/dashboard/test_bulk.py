@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from dashboard import bulk
+from dashboard import bulk, several
 from recon.desk import Desk
 from recon.doors.store import cases as book
 from recon.doors.store import operators
@@ -153,3 +153,19 @@ def test_when_the_database_goes_away_the_rest_is_not_tried(
         "Not tried: The database is locked.",
     ]
     assert len(tried) == 2
+
+
+def test_what_takes_a_second_person_is_proposed_case_by_case_and_said_so_again(
+    database: Database, found: tuple[Case, ...]
+) -> None:
+    limit = sorted(case.mismatch.at_risk.amount_minor for case in found)[2]
+    desk = Desk(database, Settings(four_eyes={"usd": limit}), clock=lambda: LATER)
+    asked = {"code": Resolution.WRITTEN_OFF}
+    results = [decide(desk, found, Action.RESOLVED, asked=asked) for _ in range(2)]
+
+    proposed = {case.id: case.mismatch.at_risk.amount_minor >= limit for case in found}
+    assert results[0] == results[1] == tuple(bulk.Result(case, proposed=proposed[case.id]) for case in found)
+    assert [several.outcome(each) for each in results[0]].count("Done") == 2
+    for case in found:
+        action = Action.PROPOSED if proposed[case.id] else Action.RESOLVED
+        assert moves(database, case) == [OPENED, (action, "Ana")]
