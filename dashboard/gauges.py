@@ -11,7 +11,7 @@ from recon.model import bursts
 from recon.model.records.tools import Burst, Minute, Repeated, SwitchEntry, Tool, Twins
 
 MINUTES: Final = 60  # Of the chart: the last hour.
-FIRST, AGAIN = "First call", "Asked again"
+FIRST, AGAIN = "First for its key", "Asked again"
 # Told apart on a light and on a dark page, and by who sees no red or green.
 COLORS: Final = {FIRST: "#5b9ab8", AGAIN: "#c2843b"}
 ODD: Final = ("What looks like one intent", "Calls or keys", "What differed")

@@ -1,6 +1,6 @@
 """The kill switches on the pages: the banner while one is thrown, and the dialog that throws or lifts one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from typing import Final
 from uuid import uuid4
@@ -8,6 +8,7 @@ from uuid import uuid4
 import streamlit as st
 
 from dashboard import panels, safe, session, times
+from recon.model import phrases, registry
 from recon.model.errors import ReconError, SwitchMoved
 from recon.model.records.tools import Switch, SwitchMove
 from recon.switchboard import Switchboard
@@ -39,19 +40,15 @@ def board() -> Switchboard:
 def banner() -> None:
     """Show which tools are switched off, if any, and keep that true while the tab stays open."""
     try:
-        for switch in board().thrown():
-            panels.note(
-                "Switched off", said(switch, session.zone()), tone="red", icon=ICONS[SwitchMove.THROWN]
-            )
+        _warning(board().thrown())
     except ReconError as error:  # The database went away while the tab was open.
         panels.trouble(error)
 
 
 def said(switch: Switch, zone: tzinfo) -> str:
-    """Return how a thrown switch stands, as text of anybody's."""
+    """Return who threw a switch, when and why, as text of anybody's."""
     assert switch.moved_at is not None, f"somebody moved the switch of {switch.tool}"
-    at = times.moment(switch.moved_at, zone)
-    return f"{switch.tool}, by {switch.moved_by}, {at}. {GOES_ON} Reason: {switch.reason}"
+    return f"{switch.tool}, by {switch.moved_by}, {times.moment(switch.moved_at, zone)}: {switch.reason}"
 
 
 def button(held: Switchboard, switch: Switch) -> None:
@@ -61,7 +58,7 @@ def button(held: Switchboard, switch: Switch) -> None:
         return
     if st.button(VERBS[made], key=f"{made}-{switch.tool}", icon=ICONS[made], type="secondary"):
         # One action id for as long as the dialog is open: however often its button is pressed, one entry.
-        st.dialog(VERBS[made], width="medium")(ask)(held, switch, made, action_id=f"desk:{uuid4()}")
+        st.dialog(_title(made, switch), width="medium")(ask)(held, switch, made, action_id=f"desk:{uuid4()}")
 
 
 def ask(held: Switchboard, switch: Switch, made: SwitchMove, *, action_id: str) -> None:
@@ -72,7 +69,7 @@ def ask(held: Switchboard, switch: Switch, made: SwitchMove, *, action_id: str) 
         reason = st.text_area(
             "Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key=f"reason-{action_id}"
         )
-        pressed = st.form_submit_button(VERBS[made], type="primary", icon=ICONS[made])
+        pressed = st.form_submit_button(_title(made, switch), type="primary", icon=ICONS[made])
     if not pressed:
         return
     asked = {"operator": session.operator(), "reason": reason or "", "action_id": action_id}
@@ -88,6 +85,20 @@ def ask(held: Switchboard, switch: Switch, made: SwitchMove, *, action_id: str) 
     else:
         st.session_state["said"] = f"{MOVED[made]}. Saved with your reason."
         st.rerun()
+
+
+def _warning(thrown: Sequence[Switch]) -> None:
+    if not thrown:
+        return
+    which = phrases.several(len(thrown), "tool is", "tools are")
+    st.error(f"**{which} switched off.** {GOES_ON}", icon=ICONS[SwitchMove.THROWN])
+    for switch in thrown:
+        st.text(safe.text(said(switch, session.zone())))
+
+
+def _title(made: SwitchMove, switch: Switch) -> str:
+    """Return what is about to be done; a name that tools.toml would not take may hold anything."""
+    return f"{VERBS[made]}: {switch.tool}" if registry.NAME.fullmatch(switch.tool) else VERBS[made]
 
 
 @st.cache_resource(show_spinner=False)

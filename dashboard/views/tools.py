@@ -14,7 +14,7 @@ from recon.model import bursts
 from recon.model.records.tools import Activity, Burst, Effect, Switch, Tool
 from recon.switchboard import Switchboard
 
-CHART_PIXELS: Final = 170
+CHART_PIXELS: Final = 250
 NONE: Final = Activity()
 
 
@@ -61,12 +61,12 @@ def _tool(
     acts = tool is None or tool.effect is Effect.SIDE_EFFECT or bool(switch.version)
     if acts:
         _switch(board, switch, zone)
+    if seen.burst is not None:
+        _burst(seen.burst, zone, listed=listed)
     if tool is not None:
         panels.facts(gauges.facts(tool), columns=3, width=220)
     if not acts:
         return
-    if seen.burst is not None:
-        _burst(seen.burst, zone, listed=listed)
     _calls(board, switch.tool, seen, zone, listed=listed)
     with st.expander("History of its switch"):
         moves = gauges.moves(board.history(switch.tool), zone)
