@@ -10,6 +10,7 @@ import sys
 import threading
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -95,21 +96,18 @@ def replay(url: str, friday: datetime, target: Path) -> "Findings":
 
 
 def _happen(database: "Database", street: "Street", settings: Settings, friday: datetime) -> "RunReport":
-    """Carry out the evening, run the hour as of its end, and deliver what it has to say."""
+    """Carry out the evening under a watch, run the hour as of its end, and deliver what there is to say."""
     from recon import delivery, hourly
     from recon.cli.friday import evening
     from recon.cli.friday.careless import Shop
+    from recon.cli.friday.vigil import Vigil
     from recon.doors.slack.posts import Slack
     from recon.doors.store import migrations
     from recon.doors.stripe.provider import Provider
 
     migrations.upgrade(database)
-    shop = Shop.open(database, street, settings.provider)
-    for step in evening.steps(friday):
-        shop.carry_out(step)
-    street.set_time(friday + evening.JUDGED)
-    report = hourly.run(database, Provider(settings.provider), settings, clock=street.now)
-    delivery.deliver_all(
+    deliver = partial(
+        delivery.deliver_all,
         database,
         Slack(settings.slack),
         settings,
@@ -117,6 +115,15 @@ def _happen(database: "Database", street: "Street", settings: Settings, friday: 
         budget=_DELIVERY_BUDGET,
         sleep=street.pass_time,
     )
+    shop = Shop.open(database, street, settings.provider)
+    vigil = Vigil(database, street, settings, friday, deliver)
+    for step in evening.steps(friday):
+        vigil.until(step.at)
+        shop.carry_out(step)
+    vigil.until(friday + evening.JUDGED)
+    street.set_time(friday + evening.JUDGED)
+    report = hourly.run(database, Provider(settings.provider), settings, clock=street.now)
+    deliver()
     return report
 
 

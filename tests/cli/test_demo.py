@@ -165,6 +165,28 @@ def test_slack_has_a_thread_for_every_owner_and_nothing_waits(replayed: Evening)
     assert replayed.findings.undelivered == 0
 
 
+def test_the_watch_on_the_calls_spoke_up_with_the_first_double(replayed: Evening) -> None:
+    watched = replayed.findings.watched
+    evening_at = FRIDAY.replace(hour=17)
+
+    assert (watched.tool, watched.told_in, watched.already) == ("refund_order", "#refund-operators", 1)
+    assert watched.told_at == evening_at + timedelta(minutes=2)
+    assert [(each.move, each.actor, each.at - evening_at) for each in watched.moves] == [
+        ("thrown", "Ana", timedelta(minutes=19)),
+        ("lifted", "Bo", timedelta(minutes=23)),
+    ]
+
+
+def test_nobody_calls_the_tool_while_it_is_off(replayed: Evening) -> None:
+    off, on = (each.at for each in replayed.findings.watched.moves)
+
+    assert [
+        step
+        for step in evening.steps(FRIDAY)
+        if isinstance(step, Call) and step.tool == "refund_order" and off <= step.at < on
+    ] == []
+
+
 def test_money_is_summed_per_currency(replayed: Evening) -> None:
     sums: Counter[str] = Counter()
     for case in replayed.waiting():
@@ -216,6 +238,13 @@ def _shows(out: str, found: Findings, *, ids: Sequence[str]) -> None:
     assert "breaks: mismatches found as of 19:00, everything was read" in out
     assert f"{counts['intents']} intents against {counts['refunds']} refunds: {counts['matched']} in" in out
     assert "9 customers refunded twice, within 13 min" in out
+    for line in (
+        "17:02  duplicate-call alert in #refund-operators: 1 customer refunded twice by then",
+        "17:19  Ana switches off refund_order: Customers refunded twice since 17:01.",
+        "17:23  Bo switches on refund_order: Its key is the order now, and not the call.",
+        "19:00  the hour confirms all 9",
+    ):
+        assert line in out
     table = out.partition("9 customers")[2].partition("And 10 others")[0]
     named = re.findall(r"re_\w+", table)
     assert len(named) == len(set(named)) == 18

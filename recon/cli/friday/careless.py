@@ -1,4 +1,4 @@
-"""The tools of the evening, carried out: real calls of the provider, real rows in the intents table.
+"""The tools of the evening, carried out: real calls of the provider, real rows of intents and of calls.
 
 They do what tools do that were not written with care: take a call's id for a key, an error for a failure,
 an exception for a success. Never decides what happens when; evening.py does.
@@ -15,12 +15,19 @@ from recon.doors import intents
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
 from recon.model.errors import ProviderRefused, ProviderUnavailable
+from recon.model.records.guarded import Asked, Outcome, OutcomeStatus, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.words import AccountId, IntentKey, IntentStatus
 from recon.model.settings import ProviderSettings
 
 _PLATFORM = AccountId("")
 _REAL_PATIENCE_SECONDS = 0.05  # Stands for the tool's ten, so that the demo takes seconds.
+# What whoever called a careless tool is told.
+_TOLD = {
+    IntentStatus.DONE: OutcomeStatus.DONE,
+    IntentStatus.PENDING_UNKNOWN: OutcomeStatus.PENDING_UNKNOWN,
+    IntentStatus.FAILED: OutcomeStatus.REJECTED,
+}
 _PAID_BEFORE = timedelta(days=4)  # When the payments were made, before their first refund.
 
 
@@ -63,9 +70,11 @@ class Shop:
         intent = _intent(call)
         with self.database.write() as connection:
             intents.put(connection, intent)
+            number = intents.note_call(connection, *_asked(call, intent), call.at)
         after = self._sent(call, intent)
         with self.database.write() as connection:
             intents.settle(connection, after, expected=[IntentStatus.PENDING])
+            intents.note_answer(connection, number, Outcome(_TOLD[after.status], ""), after.updated_at)
 
     def _sent(self, call: Call, intent: Intent) -> Intent:
         """Return the intent as the tool leaves it after one request under the key it has."""
@@ -115,6 +124,18 @@ class Shop:
             intent = intents.get(connection, _PLATFORM, key)
         assert intent is not None, f"the refund of order {step.order} was made before the bank returned it"
         self.street.tell(f"refunds/{intent.refund_id}", status="failed", failure_reason=step.reason)
+
+
+def _asked(call: Call, intent: Intent) -> tuple[Wanted, Asked]:
+    """Return a call as it is recorded: what was wanted, and who asked for it in which words."""
+    same = {
+        "amount_minor": str(call.amount_minor),
+        "currency": call.currency,
+        "payment": call.payment,
+    }
+    words = {"order_id": call.order} | ({"reference": call.reference} if call.reference else {})
+    wanted = Wanted(call.tool, f"refund for order {call.order}", _PLATFORM, intent.key, same, {}, intent)
+    return wanted, Asked(call_id=call.key.partition(":")[2], caller=call.team, words=words)
 
 
 def _intent(call: Call) -> Intent:

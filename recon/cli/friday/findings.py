@@ -10,14 +10,17 @@ from datetime import datetime
 from html import unescape
 
 from recon.cli.friday.street import Street
-from recon.doors.store import evidence, outbox, queue, runs
+from recon.doors.store import evidence, history, outbox, queue, runs, switches
 from recon.doors.store.engines import Database
 from recon.hourly import RunReport
 from recon.model.records.cases import Case
+from recon.model.records.histories import NoticeFilters
 from recon.model.records.provider import Refund
 from recon.model.records.queues import QueueFilters, QueueSummary
 from recon.model.records.runs import Run
+from recon.model.records.tools import SwitchEntry
 from recon.model.records.words import Basis, Certainty, Kind
+from recon.rules.alerts import ALERTS
 
 _CASES = 500  # Of an evening that has some twenty.
 
@@ -50,6 +53,20 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class Watched:
+    """What the watch on the calls did: when it told the operators, and how the switch was moved since.
+
+    told_in: the channel. already: customers who were refunded twice by then. moves: oldest first.
+    """
+
+    tool: str
+    told_at: datetime
+    told_in: str
+    already: int
+    moves: tuple[SwitchEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Everything the demo shows.
 
@@ -67,6 +84,7 @@ class Findings:
     healed: Mapping[Basis, int]
     said: tuple[Said, ...]
     undelivered: int
+    watched: Watched
 
     @property
     def twice_between(self) -> tuple[datetime, datetime]:
@@ -103,6 +121,21 @@ def read(database: Database, street: Street, report: RunReport) -> Findings:
         healed=Counter(heal.basis for heal in report.heals),
         said=_said(street),
         undelivered=sum(outbox.undelivered(database).values()),
+        watched=_watched(database, doubles),
+    )
+
+
+def _watched(database: Database, doubles: Iterable[Double]) -> Watched:
+    (thread,) = outbox.threads_from(database, ALERTS).values()
+    first = history.told(database, NoticeFilters(targets=(thread.target,), verbs=("root",)), limit=_CASES)
+    (alert,) = (each for each in first.notices if each.thread_key == thread.key)
+    tool = thread.key.removeprefix(ALERTS).partition("|")[0]
+    return Watched(
+        tool=tool,
+        told_at=alert.created_at,
+        told_in=thread.target,
+        already=sum(each.second.created_at <= alert.created_at for each in doubles),
+        moves=tuple(reversed(switches.history(database, tool))),
     )
 
 

@@ -20,6 +20,7 @@ from recon.model import money, wording
 from recon.model.phrases import several
 from recon.model.records.cases import Case
 from recon.model.records.results import Money
+from recon.model.records.tools import SwitchMove
 from recon.model.records.words import Kind, Severity
 
 if TYPE_CHECKING:  # It loads everything that the hour needs; the first words are to be there at once.
@@ -29,6 +30,7 @@ _ALL_OF_A_DOUBLE = 92  # Columns that a double refund takes with its case; 80 wi
 _WIDEST = 100  # Columns; a longer line is hard to read.
 _STYLES = {"breaks": "bold red", "incomplete": "bold yellow"}
 _INDENT = 2
+_MOVED = {SwitchMove.THROWN: "switches off", SwitchMove.LIFTED: "switches on"}
 
 
 def screen() -> Console:
@@ -56,6 +58,7 @@ def tell(console: Console, findings: Findings) -> None:
     """Show what the hour found and whom it told."""
     _verdict(console, findings)
     _doubles(console, findings)
+    _watched(console, findings)
     _others(console, findings.others)
     _at_risk(console, findings)
     _owners(console, findings.owners)
@@ -136,6 +139,31 @@ def _double(double: Double) -> tuple[Text | str, ...]:
     )
 
 
+def _watched(console: Console, findings: Findings) -> None:
+    """Show when the watch on the calls spoke up, what was done, and what it would have done by itself."""
+    watched, doubles = findings.watched, len(findings.doubles)
+    already = several(watched.already, "customer")
+    _heading(console, "What a watch on the calls did")
+    lines = [
+        (
+            watched.told_at,
+            f"duplicate-call alert in {watched.told_in}: {already} refunded twice by then",
+        ),
+        *(
+            (each.at, f"{each.actor} {_MOVED[each.move]} {watched.tool}: {each.reason}")
+            for each in watched.moves
+        ),
+        (findings.run.as_of, f"the hour confirms all {doubles}"),
+    ]
+    for at, said in lines:
+        console.print(Padding(Text(f"{at:%H:%M}  {said}"), (0, 0, 0, _INDENT), expand=False))
+    _paragraph(
+        console,
+        f"With throws = true in tools.toml the alert switches {watched.tool} off by itself, at "
+        f"{watched.told_at:%H:%M}: of these {doubles}, {doubles - watched.already} come later.",
+    )
+
+
 def _others(console: Console, cases: Iterable[Case]) -> None:
     cases = tuple(cases)
     _heading(console, f"And {len(cases)} others, by kind")
@@ -190,7 +218,7 @@ def _owners(console: Console, owners: Iterable[Owned]) -> None:
 def _slack(console: Console, findings: Findings) -> None:
     replies = sum(each.replies for each in findings.said)
     roots = several(len(findings.said), "message")
-    _heading(console, f"In Slack: {roots}, with {several(replies, 'reply', 'replies')} that list the cases")
+    _heading(console, f"In Slack: {roots} with {several(replies, 'reply', 'replies')}")
     if findings.undelivered:
         _paragraph(console, f"{several(findings.undelivered, 'message')} could not be delivered.")
     channels: dict[str, list[Said]] = {}
