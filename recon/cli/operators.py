@@ -9,14 +9,14 @@ from recon.cli import books
 from recon.model.characters import harmless
 from recon.model.errors import ConfigurationError, Report
 from recon.model.records.cases import JOB
+from recon.model.records.people import NAME_LIMIT, Operator, named
 from recon.model.records.words import Actor, Role
 
-NAME_LIMIT = 80  # Characters: Slack's own limit for a name, and it fits a line of the story.
 _SLACK_ID = re.compile(r"[UW][A-Z0-9]{2,20}")
 
 app = typer.Typer(
     name="operators",
-    help="Say who may act on cases, at the desk and in Slack: list, add, remove.",
+    help="Say who may act on cases, at the desk and in Slack: list, add, remove, sign out.",
     no_args_is_help=True,
 )
 Name = Annotated[str, typer.Argument(help="As the story of a case names them.")]
@@ -44,7 +44,10 @@ def add(
     name: Name,
     role: Annotated[
         Role | None,
-        typer.Option(help="viewer reads, operator acts, admin also manages operators. New ones: operator."),
+        typer.Option(
+            help="viewer reads, operator acts, approver also approves, admin also manages operators. New "
+            "ones: operator. Where people sign in, it only takes away from what their sign-in gives."
+        ),
     ] = None,
     slack: Annotated[
         str | None,
@@ -57,53 +60,77 @@ def add(
     """
     from recon.doors import config
     from recon.doors.store import operators
-    from recon.model.records.people import Operator
 
-    named = actor(name)
+    who = actor(name)
     if slack and not _SLACK_ID.fullmatch(slack):
         raise ConfigurationError(
             f"--slack must be a member ID, which begins with U or W, such as U012AB3CD; found {slack[:40]!r}."
         )
     with books.opened(config.load()) as database:
-        known = operators.get(database, named)
+        known = operators.get(database, who)
         before = known.slack_id if known is not None else None
         kept = known.role if known is not None else Role.OPERATOR
-        put = Operator(named, role or kept, slack_id=before if slack is None else slack or None)
+        put = Operator(who, role or kept, slack_id=before if slack is None else slack or None)
         operators.put(database, put)
     where = f"is {put.slack_id} in Slack" if put.slack_id else "does not answer in Slack"
-    print(f"{named} has the role {put.role} and {where}.")
+    print(f"{who} has the role {put.role} and {where}.")
 
 
 @app.command()
 def remove(name: Name) -> None:
-    """Let an operator do nothing from now on; the name stays in the books, the Slack id becomes free."""
+    """Let an operator do nothing from now on; the name stays in the books, the Slack id becomes free.
+
+    Somebody who signs in need not have been put down before: the e-mail
+    address is enough, and an open tab shows the door at its next click.
+    """
     from dataclasses import replace
 
     from recon.doors import config
     from recon.doors.store import operators
 
-    named = actor(name)
+    who = actor(name)
     with books.opened(config.load()) as database:
-        known = operators.get(database, named)
-        if known is None:
-            raise Report(f"Expected an operator, found none of the name {named!r}: see recon operators list.")
-        operators.put(database, replace(known, active=False, slack_id=None))
-    print(f"{named} may no longer act on cases.")
+        known = operators.get(database, who)
+        if known is None and "@" not in who:
+            raise Report(f"Expected an operator, found none of the name {who!r}: see recon operators list.")
+        gone = replace(known or Operator(who, Role.VIEWER), active=False, slack_id=None)
+        operators.put(database, gone)
+    new = "" if known is not None else " Nobody had put them down before: look whether the address is right."
+    print(f"{who} may no longer act on cases.{new}")
+
+
+@app.command("sign-out")
+def sign_out(name: Name) -> None:
+    """End every sign-in of somebody's at the desk: they must sign in again, and may.
+
+    It reaches open tabs at their next click. To keep somebody out, remove
+    them. Behind a proxy, end their session there too.
+    """
+    from datetime import UTC, datetime
+
+    from recon.doors import config
+    from recon.doors.store import sign_outs
+
+    who, now = actor(name), datetime.now(UTC)
+    with books.opened(config.load()) as database:
+        sign_outs.put(database, who, now)
+    print(f"{who} is signed out: sign-ins from before {now:%H:%M:%S} UTC no longer count.")
 
 
 def actor(name: str) -> Actor:
-    """Return a name that a story can tell.
+    """Return a name that a story can tell; an address as a sign-in gives it, whatever its case.
 
     Raises:
         ConfigurationError: it is none.
     """
-    named = name.strip()
-    if not named or len(named) > NAME_LIMIT or not named.isprintable():
+    told = name.strip()
+    who = named(told)
+    if who is None:
         raise ConfigurationError(
-            f"NAME must be a text of one line, 1 to {NAME_LIMIT} characters; found {len(named)} characters."
+            f"NAME must be a text of one line, 1 to {NAME_LIMIT} characters; found {len(told)} characters."
         )
-    if named == JOB:
+    if who == JOB:
         raise ConfigurationError(
             f"{JOB} is the job's own name: nobody acts by it. Give the operator another."
         )
-    return Actor(named)
+    return who

@@ -1,13 +1,14 @@
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from recon.cli.operators import NAME_LIMIT, app
-from recon.doors.store import operators
+from recon.cli.operators import app
+from recon.doors.store import operators, sign_outs
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError, Report
-from recon.model.records.people import Operator
+from recon.model.records.people import NAME_LIMIT, Operator
 from recon.model.records.words import Actor, Role
 
 
@@ -95,3 +96,43 @@ def test_a_database_that_is_not_there_is_not_made(words: tuple[str, ...], tmp_pa
     with pytest.raises(ConfigurationError, match=r"no database yet at .*: recon db upgrade"):
         said(f"sqlite:///{file}", *words)
     assert not file.parent.exists()
+
+
+def test_an_address_is_who_signs_in_with_it_whatever_its_case(database: Database, database_url: str) -> None:
+    assert said(database_url, "add", "Ana@Example.com").startswith("ana@example.com has the role operator")
+    assert said(database_url, "remove", "ANA@example.com") == "ana@example.com may no longer act on cases."
+
+    (found,) = operators.every(database)
+    assert (found.name, found.active) == ("ana@example.com", False)
+
+
+def test_who_signs_in_is_removed_also_when_nobody_had_put_them_down(
+    database: Database, database_url: str
+) -> None:
+    last = said(database_url, "remove", "Bo@example.com")
+
+    assert last == (
+        "bo@example.com may no longer act on cases. Nobody had put them down before: look whether the "
+        "address is right."
+    )
+    assert operators.get(database, Actor("bo@example.com")) == Operator(
+        Actor("bo@example.com"), Role.VIEWER, active=False
+    )
+
+
+def test_somebody_is_signed_out_from_now_on_and_keeps_what_they_are(
+    database: Database, database_url: str
+) -> None:
+    said(database_url, "add", "ana@example.com", "--role", "admin")
+    before = datetime.now(UTC)
+
+    last = said(database_url, "sign-out", "Ana@example.com")
+
+    out_at = sign_outs.latest(database, Actor("ana@example.com"))
+    assert out_at is not None
+    assert before <= out_at <= datetime.now(UTC)
+    assert last == (
+        f"ana@example.com is signed out: sign-ins from before {out_at:%H:%M:%S} UTC no longer count."
+    )
+    known = operators.get(database, Actor("ana@example.com"))
+    assert known == Operator(Actor("ana@example.com"), Role.ADMIN)

@@ -61,11 +61,13 @@ class Arrival:
 def named(text: object) -> Actor | None:
     """Return the name that entries know somebody by; None where it is not one that a story can tell.
 
-    Only the letters A to Z lose their case: whatever else folds to them is another letter, and so another
-    person.
+    An e-mail address is written in small letters, but only A to Z have them here: whatever else folds to one
+    of those is another letter, and so another person.
     """
     if not isinstance(text, str) or not 0 < len(text) <= NAME_LIMIT:
         return None
     if not text.isprintable() or text != text.strip():
         return None
+    if "@" not in text:
+        return Actor(text)
     return Actor("".join(each.lower() if each.isascii() else each for each in text))
