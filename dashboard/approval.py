@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import making, panels, safe, session, tables, times
+from dashboard import making, panels, safe, session, tables, times, unsettled
 from recon.desk import CaseView, Desk
 from recon.model import wishes
 from recon.model.records.proposals import Proposal
@@ -107,7 +107,7 @@ def ask(desk: Desk, view: CaseView, answer: Answer, *, action_id: str) -> None:
         return
 
     def act() -> str:
-        move = desk.approve if answer is Answer.APPROVE else desk.decline
+        move = desk.decline if answer is not Answer.APPROVE else unsettled.approving(desk, proposal)
         move(
             view.case.id,
             proposal_id=proposal.id,

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import approval, making, panels, safe, session, tables, times, words
+from dashboard import approval, making, panels, safe, session, tables, times, unsettled, words
 from recon.desk import CaseView, Desk
 from recon.model.records.proposals import Proposal
 from recon.model.records.words import Action, CaseState, IntentKey, RefundId, Resolution
@@ -21,6 +21,9 @@ ID_LIMIT: Final = 500  # Characters of a key or an id: the provider's longest.
 
 VERBS: Final = {
     Action.ACKNOWLEDGED: "Acknowledge",
+    Action.LOOKED: "Look again now",
+    Action.CONFIRMED: "Confirm as refunded",
+    Action.REFUTED: "Confirm as not refunded",
     Action.RESOLVED: "Resolve",
     Action.ADOPTED: "Adopt the refund",
     Action.LINKED: "Link a refund",
@@ -33,6 +36,9 @@ VERBS: Final = {
 }
 ICONS: Final = {
     Action.ACKNOWLEDGED: ":material/front_hand:",
+    Action.LOOKED: ":material/travel_explore:",
+    Action.CONFIRMED: ":material/price_check:",
+    Action.REFUTED: ":material/money_off:",
     Action.RESOLVED: ":material/check:",
     Action.ADOPTED: ":material/note_add:",
     Action.LINKED: ":material/link:",
@@ -45,6 +51,11 @@ ICONS: Final = {
 }
 PURPOSES: Final = {
     Action.ACKNOWLEDGED: "You take it on: it is not announced to its owner again while nothing changes.",
+    Action.LOOKED: "The provider is asked, and only asked, what it shows of the payment at this moment.",
+    Action.CONFIRMED: "The provider is asked for this refund first. If it is live, of the same payment and "
+    "amount, and nobody else's, the intent becomes done.",
+    Action.REFUTED: "The provider is asked for all refunds of the payment first. If none is or may be this "
+    "intent's, the intent becomes failed.",
     Action.RESOLVED: "You settle it. A run that finds other evidence, or still finds it, opens it again.",
     Action.ADOPTED: "The refund was meant: it becomes an intent of ours, and the next run clears this case.",
     Action.LINKED: "You say which intent of this account the refund belongs to; the next run judges the two.",
@@ -61,7 +72,7 @@ RARE: Final = frozenset({Action.LINKED, Action.UNLINKED, Action.ACCEPTED, Action
 # What these buttons say in full: beside a comment or a date the amount would read as if it were sent.
 PLAIN: Final = {Action.COMMENTED: "Save the comment", Action.ACCEPTED: VERBS[Action.ACCEPTED]}
 # What somebody says of whose a refund is: a case that waits goes on waiting until a run has judged by it.
-CLAIMS: Final = frozenset({Action.ADOPTED, Action.LINKED, Action.UNLINKED})
+CLAIMS: Final = unsettled.SETTLEMENTS | {Action.ADOPTED, Action.LINKED, Action.UNLINKED}
 MISSING: Final = {
     "code": "Say how it was settled.",
     "until": "Choose a date.",
@@ -71,6 +82,8 @@ MISSING: Final = {
 }
 MOVES: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
     Action.ACKNOWLEDGED: Desk.acknowledge,
+    Action.CONFIRMED: unsettled.confirm,
+    Action.REFUTED: unsettled.refute,
     Action.RESOLVED: Desk.resolve,
     Action.ADOPTED: Desk.adopt,
     Action.LINKED: Desk.link,
@@ -110,6 +123,12 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
     kind, amount = words.KINDS[view.case.mismatch.kind], tables.money(view.case.mismatch.at_risk)
     st.text(f"{kind}, {panels.risk(view.case)}, case {view.case.id}.")
     st.caption(PURPOSES[move])
+    if move is Action.LOOKED:
+        unsettled.look(view, zone, action_id=action_id)
+        return
+    verdict = unsettled.verdict(view, zone) if move is Action.REFUTED else None
+    if verdict is not None:
+        st.text(f"If nothing was refunded: {verdict}")
     with st.form("decision", border=False, enter_to_submit=False):
         asked = _asked(desk, view, move, zone)
         reason = st.text_area(
@@ -141,7 +160,8 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
         if proposed is not None:
             return f"Proposed: {VERBS[move]}. Another person must approve it; until then nothing is decided."
         judged = " The next run judges it." if move in CLAIMS else ""
-        return f"{words.ACTIONS[move]}. Saved with your reason.{judged}"
+        after = f" {verdict}" if verdict is not None else ""
+        return f"{words.ACTIONS[move]}. Saved with your reason.{judged}{after}"
 
     making.make(view.case, reason or "", act)
 
@@ -165,6 +185,8 @@ def _standing(desk: Desk, view: CaseView, zone: tzinfo) -> None:
         sentence = f"{words.ACTIONS[waits.action]} by {waits.actor}, {times.moment(waits.at, zone)}: "
         sentence += "the next run judges it anew."
         panels.note("Waits for the next run", sentence, tone="blue", icon=":material/schedule:")
+        if waits.action is Action.REFUTED and (verdict := unsettled.verdict(view, zone)) is not None:
+            st.text(verdict)
     if case.state is CaseState.RESOLVED and case.resolution:
         st.caption(f"Resolved as: {words.RESOLUTIONS[case.resolution]}.")
     if case.accepted_until is not None:
@@ -183,7 +205,9 @@ def _button(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, style: St
     if clicked:
         title = f"{_verb(view, move, VERBS[move])} · {tables.money(view.case.mismatch.at_risk)}"
         # One action id for as long as the dialog is open: however often its button is pressed, one entry.
-        st.dialog(title, width="medium")(ask)(desk, view, move, zone, action_id=f"desk:{uuid4()}")
+        # A look moves the case at once, also where its dialog is closed by its corner.
+        dialog = st.dialog(title, width="medium", on_dismiss="rerun" if move is Action.LOOKED else "ignore")
+        dialog(ask)(desk, view, move, zone, action_id=f"desk:{uuid4()}")
 
 
 def _verb(view: CaseView, move: Action, label: str) -> str:
@@ -195,6 +219,9 @@ def _asked(desk: Desk, view: CaseView, move: Action, zone: tzinfo) -> Asked:
     """Show what a move takes beside a reason; return what was said so far, by the desk's own names."""
     if move is Action.LINKED:
         return _link(view)
+    if move is Action.CONFIRMED:
+        typed = st.text_input("Id of the refund", max_chars=ID_LIMIT, key="refund")
+        return {"refund_id": RefundId(typed.strip())}
     if move is Action.UNLINKED:
         linked = {each.id: f"{each.id} → {each.operator_key}" for each in view.refunds if each.operator_key}
         chosen = st.selectbox(

@@ -16,6 +16,7 @@ from recon.desk import Desk
 from recon.incidents import Incidents
 from recon.model.errors import NotPermitted
 from recon.model.records.people import Operator, Refused, Shut
+from recon.settling import Settling
 
 UNSERVED: Final = Refused(
     Shut.UNPROVED,
@@ -38,6 +39,12 @@ def incidents() -> Incidents:
     """Return this process's view of the past; raises as `desk`, which is asked first."""
     desk()
     return _past()
+
+
+def settling() -> Settling:
+    """Return what settles stuck intents in this process; raises as `desk`, which is asked first."""
+    desk()
+    return _settling()
 
 
 def operator() -> Operator:
@@ -99,6 +106,11 @@ def _settled() -> Admission:
 @st.cache_resource(show_spinner=False)
 def _past() -> Incidents:
     return Incidents.open()
+
+
+@st.cache_resource(show_spinner=False)
+def _settling() -> Settling:
+    return Settling.open()
 
 
 @st.cache_resource(show_spinner=False)

@@ -150,7 +150,7 @@ def test_a_row_of_somebody_elses_table_is_never_written(town: Town, move: str) -
     intent, case = stuck(town)
     made = by_hand(town, intent)
     town.record(intent, mapped=True)
-    act: dict[str, Callable[[], None]] = {
+    act: dict[str, Callable[[], object]] = {
         "confirm": lambda: at(town).confirm(case.id, refund_id=made, **click(case)),
         "refute": lambda: at(town).refute(case.id, **click(case)),
     }

@@ -8,7 +8,20 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import compare, decision, leads, links, panels, relatives, safe, session, story, times, words
+from dashboard import (
+    asking,
+    compare,
+    decision,
+    leads,
+    links,
+    panels,
+    relatives,
+    safe,
+    session,
+    story,
+    times,
+    words,
+)
 from recon.desk import CaseView
 from recon.model.records.cases import JOB
 
@@ -36,6 +49,9 @@ def main() -> None:
     with st.container(border=True):
         st.header("Evidence", anchor=False)
         panels.facts(panels.particulars(view.case.mismatch, zone), columns=5, width=140)
+    if view.around.calls:
+        with st.container(border=True):
+            asking.show(view, zone)
     with st.container(border=True):
         story.show(view, zone)
     with st.container(border=True):

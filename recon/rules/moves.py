@@ -75,7 +75,9 @@ def offered(case: Case, refunds: Iterable[Refund], *, waits: bool = False) -> tu
     somebody has said whose its refund is, or what became of its intent, and the next run judges by it: there
     is nothing to adopt or to settle.
     """
-    lacking = set(_OF_STUCK)
+    lacking = set(_SETTLEMENTS) if waits else set()
+    if case.mismatch.kind is not Kind.STUCK:
+        lacking |= _OF_STUCK
     if waits or not case.subject.startswith("refund:"):
         lacking.add(Action.ADOPTED)
     if not any(refund.operator_key for refund in refunds):

@@ -138,6 +138,10 @@ def test_what_is_offered_is_what_is_allowed(state: CaseState) -> None:
     assert set(moves.offered(a_case(state=state), [])) == allowed - {Action.UNLINKED, Action.ADOPTED}
     waiting = moves.offered(standing(state), [STRAY], waits=True)
     assert set(waiting) == allowed - {Action.UNLINKED, Action.ADOPTED}
+    stuck = standing(state, Action.LOOKED)
+    assert set(moves.offered(stuck, [])) == everything - {Action.UNLINKED, Action.ADOPTED}
+    settled = moves.offered(stuck, [], waits=True)
+    assert set(settled) == everything - {Action.UNLINKED, Action.ADOPTED, Action.CONFIRMED, Action.REFUTED}
 
 
 @pytest.mark.parametrize("action", sorted(OF_STUCK))

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, func, select
 
 from recon.doors.store.engines import Database
 from recon.model.guarded import calls
 from recon.model.records.tools import ToolCall
 from recon.model.records.words import AccountId, IntentKey
 
+OF_INTENT = 100  # Calls that one page shows of an intent: the worst retries known came to eighteen.
 LIMIT = 50_000  # Calls in one reading: more in a day than any shop refunds, and some 50 MB.
 
 
@@ -34,6 +35,14 @@ def since(
     whole = len(found) <= limit
     kept = tuple(reversed(found[:limit]))
     return kept, at if whole else found[limit].asked_at + timedelta(microseconds=1)
+
+
+def of(connection: Connection, account: AccountId, key: IntentKey) -> tuple[tuple[ToolCall, ...], int]:
+    """Return the first calls for an intent, oldest first, and how many there were in all."""
+    of_intent = (calls.c.account == account) & (calls.c.intent_key == key)
+    first = select(calls).where(of_intent).order_by(calls.c.number).limit(OF_INTENT)
+    number = connection.scalar(select(func.count()).select_from(calls).where(of_intent)) or 0
+    return tuple(map(_record, connection.execute(first).mappings())), number
 
 
 def asked(database: Database, tool: str) -> bool:

@@ -5,13 +5,15 @@ from typing import Final
 
 from sqlalchemy import Connection, func, or_, select
 
-from recon.doors.store import mirror, runs
+from recon.doors.store import calls, mirror, runs
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import case_record, notice_record
 from recon.model.records.cases import Case, Entry
 from recon.model.records.notices import Notice
 from recon.model.records.runs import Run
 from recon.model.records.stories import Surroundings
+from recon.model.records.tools import ToolCall
+from recon.model.records.words import IntentKey
 from recon.model.tables import cases, notice_cases, notices
 from recon.model.tables import runs as runs_table
 
@@ -22,7 +24,7 @@ COUNTED_LIMIT: Final = 1_000  # Beyond it, how many there are says nothing more.
 
 
 def read(database: Database, case: Case, entries: Iterable[Entry]) -> Surroundings:
-    """Return what was told of a case, the runs behind its entries, and the cases it has to do with.
+    """Return what was told of a case, its runs and calls, and the cases it has to do with.
 
     Raises:
         DatabaseUnavailable: It cannot be read now.
@@ -31,7 +33,16 @@ def read(database: Database, case: Case, entries: Iterable[Entry]) -> Surroundin
     with database.read() as connection:
         told, number = _told(connection, case)
         related, tied = _related(connection, case)
-        return Surroundings(told, number, _runs(connection, entries), related, tied, livemode)
+        asked, times = _calls(connection, case)
+        return Surroundings(
+            told, number, _runs(connection, entries), related, tied, livemode, calls=asked, asked=times
+        )
+
+
+def _calls(connection: Connection, case: Case) -> tuple[tuple[ToolCall, ...], int]:
+    side, _, subject = case.subject.partition(":")
+    key = IntentKey(subject) if side == "intent" else case.mismatch.intent_key
+    return ((), 0) if key is None else calls.of(connection, case.account, key)
 
 
 def _told(connection: Connection, case: Case) -> tuple[tuple[Notice, ...], int]:

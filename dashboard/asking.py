@@ -1,0 +1,55 @@
+"""The calls that a guarded tool recorded for a case's intent: who asked, what was answered, what drifted.
+
+What was asked is other people's text, and goes through `safe` like all of it.
+"""
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from typing import Final
+
+import streamlit as st
+
+from dashboard import grids, times
+from recon.desk import CaseView
+from recon.model.records.tools import ToolCall
+
+COLUMNS: Final = ("Asked", "By", "Call", "Answer", "Drifted from the first call")
+UNANSWERED: Final = "none: nobody answered, or its process died"
+
+
+def show(view: CaseView, zone: tzinfo) -> None:
+    """Show one row per call, oldest first."""
+    calls = view.around.calls
+    st.header("Calls of the tool", anchor=False)
+    number = view.around.asked
+    st.caption(
+        "Asked for once." if number == 1 else f"Asked for {number:,} times; it is one intent all the same."
+    )
+    rows = [
+        (
+            times.exact(call.asked_at, zone),
+            call.caller,
+            call.call_id,
+            call.answer or UNANSWERED,
+            "; ".join(drifted(calls[0], call)),
+        )
+        for call in calls
+    ]
+    grids.show(rows, COLUMNS, alt="Calls of the tool for this intent, oldest first", listed=False)
+    if number > len(calls):
+        st.caption(f"{number - len(calls):,} later calls are not shown here.")
+
+
+def drifted(first: ToolCall, call: ToolCall) -> tuple[str, ...]:
+    """Return what was asked otherwise than in the first call, with both values."""
+    was, told = _plain(first.asked), _plain(call.asked)
+    names = sorted({*was, *told})
+    return tuple(
+        f"{name}: {was.get(name, 'nothing')} → {told.get(name, 'nothing')}"
+        for name in names
+        if was.get(name) != told.get(name)
+    )
+
+
+def _plain(asked: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(value).strip() for name, value in asked.items() if value is not None and value != ""}

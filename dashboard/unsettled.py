@@ -1,0 +1,92 @@
+"""What the provider shows of a stuck intent at this moment, and the two ways to settle it by that.
+
+Says that somebody is being asked while they are; recon/settling.py gives up when nobody would wait longer.
+"""
+
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import Any, Final
+
+import streamlit as st
+
+from dashboard import making, panels, safe, session, times
+from recon.desk import CaseView, Desk
+from recon.model import wording
+from recon.model.errors import CaseMoved, ReconError
+from recon.model.records.proposals import Proposal
+from recon.model.records.words import Action
+from recon.settling import LOOK_SECONDS
+
+SETTLEMENTS: Final = frozenset({Action.CONFIRMED, Action.REFUTED})
+ASKING: Final = f"Asking the provider, for {LOOK_SECONDS:g} seconds at most…"
+
+
+def confirm(desk: Desk, *told: Any, **more: Any) -> Proposal | None:  # noqa: ANN401, ARG001 -- as Settling.confirm has it
+    """Settle the intent as refunded, and say meanwhile that the provider is being asked."""
+    with st.spinner(ASKING):
+        return session.settling().confirm(*told, **more)
+
+
+def refute(desk: Desk, *told: Any, **more: Any) -> Proposal | None:  # noqa: ANN401, ARG001 -- as Settling.refute has it
+    """Settle the intent as not refunded, and say meanwhile that the provider is being asked."""
+    with st.spinner(ASKING):
+        return session.settling().refute(*told, **more)
+
+
+def approving(desk: Desk, proposal: Proposal) -> Callable[..., None]:
+    """Return what makes a proposed move: the provider is asked anew about a stuck intent."""
+    if proposal.action not in SETTLEMENTS:
+        return desk.approve
+
+    def approve(*told: Any, **more: Any) -> None:  # noqa: ANN401 -- as Settling.approve has it
+        with st.spinner(ASKING):
+            session.settling().approve(*told, **more)
+
+    return approve
+
+
+def verdict(view: CaseView, zone: tzinfo) -> str | None:
+    """Return whether the case's request may be sent again, with the time in the viewer's zone and in UTC."""
+    found = session.settling().retry(view.case)
+    if found is None:
+        return None
+    return wording.retry(found, "" if found.until is None else times.moment(found.until, zone))
+
+
+def look(view: CaseView, zone: tzinfo, *, action_id: str) -> None:
+    """Ask the provider once for as long as the dialog is open, and show what it said."""
+    key = f"look-{action_id}"
+    if key not in st.session_state:
+        try:
+            with st.spinner(ASKING):
+                st.session_state[key] = session.settling().look(
+                    view.case.id,
+                    version=view.case.version,
+                    operator=session.operator(),
+                    action_id=action_id,
+                )
+        except CaseMoved as moved:
+            panels.note("Not asked", str(moved), tone="red", icon=":material/sync_problem:")
+            st.button("Read it again", key=making.AGAIN, icon=":material/refresh:")
+            return
+        except ReconError as error:
+            panels.trouble(error)
+            return
+        st.session_state["seen"] = None  # The case has moved, by this very tab.
+    found = st.session_state[key]
+    if found is None:
+        st.text("This was asked already: what was found is in the story.")
+    else:
+        told, sentence = found
+        broken = told.failed is not None
+        panels.note(
+            "Not everything was read" if broken else "Everything was read",
+            sentence,
+            tone="orange" if broken else "green",
+            icon=":material/warning:" if broken else ":material/check_circle:",
+        )
+        st.caption(f"Asked {times.exact(told.at, zone)}. The next run sees it as well.")
+        again = verdict(view, zone)
+        if again is not None:
+            st.text(safe.text(f"If nothing was refunded: {again}"))
+    st.button("Back to the case", key=making.AGAIN, icon=":material/arrow_back:")
