@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from recon.doctor.patients import Check, Patient, Pen
 from recon.doors import config, machine
+from recon.model import registry
 from recon.model.errors import ConfigurationError
 from recon.model.records.remarks import Remark, Section
 from recon.model.settings import Secret, Settings
@@ -66,6 +67,21 @@ def _values(patient: Patient) -> Iterator[Remark]:
     yield from (_CONFIGURATION.warning(found, todo) for found, todo in odd)
     if not odd:
         yield _CONFIGURATION.ok("The values in recon.toml are within what makes sense.")
+
+
+def _tools(patient: Patient) -> Iterator[Remark]:
+    if patient.settings is None:
+        return
+    try:
+        declared = registry.parse(patient.settings.tools)
+    except ConfigurationError as error:  # The hour goes on without it; the guard and its alert do not.
+        yield _CONFIGURATION.failure(
+            str(error),
+            "Put that right: until then the guard sends nothing, and duplicate calls are not told.",
+        )
+        return
+    acting = [tool.name for tool in declared.values() if tool.key]
+    yield _CONFIGURATION.ok(f"Tools with side effects in tools.toml: {', '.join(acting) or 'none'}.")
 
 
 def oddities(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -167,5 +183,6 @@ CHECKS = (
     Check("which files are read", _files),
     Check("which variables are set", _variables),
     Check("whether the values make sense", _values),
+    Check("whether the tools are declared as they should be", _tools),
 )
 PACKAGES = (Check("what is installed", _extras),)

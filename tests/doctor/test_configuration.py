@@ -48,6 +48,16 @@ def test_a_file_that_is_wrong_is_one_failure_and_the_rest_is_looked_at(
     assert {remark.section for remark in found.remarks} == set(Section)
 
 
+def test_the_tools_are_named_and_a_file_that_cannot_be_used_is_a_failure(small: Clinic) -> None:
+    fine = one(small.told(Section.CONFIGURATION), "Tools with side effects")
+    small.configure("tools.toml", '[tools.pay]\ntitle = "Pay"\neffect = "side"\n')
+    wrong = [remark for remark in small.examine().remarks if remark.level == "failure"]
+
+    assert fine.endswith("in tools.toml: refund_order.")
+    assert ["line 3, [tools.pay]: effect is 'side'" in remark.found for remark in wrong] == [True]
+    assert wrong[0].todo.startswith("Put that right: until then the guard sends nothing")
+
+
 def test_a_variable_that_is_wrong_is_said_and_the_rest_is_looked_at(small: Clinic) -> None:
     small.environ["STRIPE_API_KEY"] = "two words"
 

@@ -5,12 +5,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert
 
 from jobs import hourly, tick
 from recon import reminding, watch
 from recon.doors.store import outbox, runs
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
+from recon.model.guarded import calls
 from recon.model.settings import Settings
 from tests.doors.store.books import a_notice
 from tests.jobs.conftest import Log
@@ -63,6 +65,32 @@ def test_reminders_that_fail_keep_nothing_back(
 
     assert heard(street) == ["One", "Stale:"]
     assert [line["part"] for line in log() if line["event"] in {"failed", "bug"}] == ["remind"]
+
+
+def test_duplicate_calls_are_told_by_the_next_tick(street: Street, database: Database, log: Log) -> None:
+    asked = {"amount_minor": "4900", "currency": "usd", "payment": "pi_1"}
+    at = datetime.now(UTC) - timedelta(minutes=1)
+    row = {"account": "", "tool": "refund_order", "asked_at": at, "asked": asked}
+    with database.write() as connection:
+        connection.execute(insert(calls), [row | {"intent_key": key} for key in ("k1", "k2")])
+
+    assert tick.main() == 0
+
+    assert heard(street) == ["Duplicate"]
+    (line,) = [line for line in log() if line["event"] == "duplicate_calls"]
+    assert (line["tool"], line["calls"]) == ("refund_order", 2)
+
+
+@pytest.mark.usefixtures("waiting")
+def test_a_tools_file_that_is_wrong_stops_neither_the_alarm_nor_what_waits(
+    street: Street, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tools.toml").write_text("[tools.pay]\n")
+    monkeypatch.setenv("RECON_CONFIG", str(tmp_path))
+
+    assert tick.main() == 2
+
+    assert heard(street) == ["One", "Stale:"]
 
 
 @pytest.mark.usefixtures("waiting")
