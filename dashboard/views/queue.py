@@ -29,6 +29,7 @@ from dashboard import (
 from recon.desk import Desk
 from recon.model.errors import ReconError
 from recon.model.records.cases import Case
+from recon.model.records.people import Operator
 from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.results import Money
 
@@ -62,20 +63,24 @@ def main() -> None:
     summary = held.summary if held else _summary(desk)
     _money(summary, desk)
     leads.burst(zone)
-    filtered = filters.show(summary, operator=session.operator(), zone=zone)
+    operator = session.operator()
+    filtered = filters.show(summary, operator=operator, zone=zone)
+    step = st.session_state.pop("step", 0)
     if held is None or held.filters != filtered:
         held = _look(desk, filtered, (None,), summary)
+    elif step:
+        held = _turned(desk, held, step)
     _news(held)
     if not held.page.cases:
         _nothing(held)
         return
-    choosing = _tools(desk, held)
+    choosing = _tools(desk, held, operator)
     chosen = (
         _list(held, zone, choosing=choosing) if asked.as_list() else _table(held, zone, choosing=choosing)
     )
     if choosing:
         several.choices(desk, chosen, zone)
-    _pager(desk, held)
+    _pager(held)
 
 
 def _look(
@@ -128,10 +133,10 @@ def _money(summary: QueueSummary, desk: Desk) -> None:
     )
 
 
-def _tools(desk: Desk, held: Snapshot) -> bool:
+def _tools(desk: Desk, held: Snapshot, operator: Operator) -> bool:
     """Show what can be done with the cases as a whole; return whether several are being chosen."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        choosing = desk.may_act(session.operator()) and st.toggle("Choose several", key="choosing")
+        choosing = desk.may_act(operator) and st.toggle("Choose several", key="choosing")
         if st.button("Export as CSV", key="export", icon=":material/download:", type="tertiary"):
             st.dialog("Export as CSV")(several.export)(desk, held.filters)
     return choosing
@@ -178,26 +183,33 @@ def _list(held: Snapshot, zone: tzinfo, *, choosing: bool) -> Sequence[Case]:
     return chosen
 
 
-def _pager(desk: Desk, held: Snapshot) -> None:
+def _pager(held: Snapshot) -> None:
+    """Show the ways to the pages beside this one; the run that a click begins shows it at once."""
+    first, last = len(held.before) == 1, held.page.next is None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        newer = st.button(
-            "Previous", key="newer", icon=":material/chevron_left:", disabled=len(held.before) == 1
-        )
-        older = st.button(
-            "Next", key="older", icon=":material/chevron_right:", disabled=held.page.next is None
-        )
+        back, on = ":material/chevron_left:", ":material/chevron_right:"
+        st.button("Previous", key="newer", icon=back, disabled=first, on_click=_step, args=(-1,))
+        st.button("Next", key="older", icon=on, disabled=last, on_click=_step, args=(1,))
         number = len(held.page.cases)
         cases = f"{number} {'case' if number == 1 else 'cases'}"
         tick = "" if asked.as_list() else " Tick a row to open its case."
         if st.session_state.get("choosing"):
             tick = ""
         st.caption(f"Page {len(held.before)}, {cases}, {ORDER}; {times.clock(held.at)} UTC.{tick}")
-    if older and held.page.next is not None:
-        _look(desk, held.filters, (*held.before, held.page.next), held.summary)
-        st.rerun()
-    if newer and len(held.before) > 1:
-        _look(desk, held.filters, held.before[:-1], held.summary)
-        st.rerun()
+
+
+def _step(step: int) -> None:
+    """Note which way somebody goes; what can fail is for the run, which says so in a sentence."""
+    st.session_state["step"] = step
+
+
+def _turned(desk: Desk, held: Snapshot, step: int) -> Snapshot:
+    """Return the page after this one, or before it; this one where there is none."""
+    if step > 0 and held.page.next is not None:
+        return _look(desk, held.filters, (*held.before, held.page.next), held.summary)
+    if step < 0 and len(held.before) > 1:
+        return _look(desk, held.filters, held.before[:-1], held.summary)
+    return held
 
 
 def _nothing(held: Snapshot) -> None:

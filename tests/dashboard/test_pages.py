@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
+from recon.desk import Desk, Freshness
 from recon.doors.store import cases as book
 from recon.doors.store import operators
 from recon.doors.store.engines import Database
@@ -65,6 +66,32 @@ def test_filters_come_from_the_address(database: Database, visit: Visit) -> None
     page = visit(kind="duplicate", text="order_8813")
 
     assert list(page.dataframe[0].value["Order or refund"]) == ["order_8813"]
+
+
+def test_a_step_to_the_page_beside_is_one_look_and_one_run(
+    database: Database, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [seeds.duplicate(number, at=now() - timedelta(hours=2)) for number in range(52)]
+    cases = sorted(seeds.run(database, found, now=now()), key=lambda case: case.id)
+    page = visit()
+    first = list(page.dataframe[0].value["Case"])
+    runs: list[object] = []
+    freshness = Desk.freshness
+
+    def counted(desk: Desk) -> Freshness:
+        runs.append(desk)
+        return freshness(desk)
+
+    monkeypatch.setattr(Desk, "freshness", counted)
+
+    page.button(key="older").click().run()
+    second = list(page.dataframe[0].value["Case"])
+    page.button(key="newer").click().run()
+    again = list(page.dataframe[0].value["Case"])
+
+    assert first == again == [case.id for case in cases[:50]]
+    assert second == [case.id for case in cases[50:]]
+    assert len(runs) == 2
 
 
 def test_unknown_words_in_the_address_filter_nothing(database: Database, visit: Visit) -> None:
