@@ -4,11 +4,11 @@ Roles are checked here, at every action and against the database, never only on 
 version that the operator looked at: whoever comes second is told who was first, and nothing is overwritten.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Self, Unpack
+from typing import Self, Unpack
 
 from recon.doors import config
 from recon.doors.store import cases as book
@@ -26,7 +26,6 @@ from recon.doors.store import (
     surroundings,
 )
 from recon.doors.store.engines import Database
-from recon.model import wishes
 from recon.model.characters import keepable
 from recon.model.errors import Report
 from recon.model.provider_pages import ProviderPages
@@ -48,7 +47,7 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.model.settings import Settings
-from recon.moving import By, Click, Clock, Mover, Planned, utc_now
+from recon.moving import By, Click, Clock, Move, Mover, Planned, utc_now
 from recon.rules import moves as rules
 from recon.rules import ownership, permissions, staleness
 from recon.rules import proposals as four_eyes
@@ -309,15 +308,15 @@ class Desk:
         self._mover.move(case_id, click, rules.comment)
 
     def approve(self, case_id: CaseId, *, proposal_id: ProposalId, **click: Unpack[Click]) -> None:
-        """Make the move that another person proposed, as they proposed it; raises as `acknowledge`.
-
-        It is judged anew by the same rules, because time has passed since then.
-        """
-        proposal = proposals.get(self._database, proposal_id)
-        move = None if proposal is None else _AS_PROPOSED.get(proposal.action)
-        if proposal is None or move is None:
-            raise Report(f"Expected a proposal that the desk can carry out, found {proposal_id!r}.")
-        move(self, case_id, **wishes.read(proposal.told), **(click | {"approves": proposal_id}))
+        """Make the move that another person proposed, as they proposed it; raises as `acknowledge`."""
+        moves: Mapping[Action, Move] = {
+            Action.RESOLVED: self.resolve,
+            Action.ACCEPTED: self.accept,
+            Action.ADOPTED: self.adopt,
+            Action.LINKED: self.link,
+            Action.UNLINKED: self.unlink,
+        }
+        self._mover.carry_out(case_id, click, proposal_id, moves)
 
     def decline(self, case_id: CaseId, *, proposal_id: ProposalId, **click: Unpack[Click]) -> None:
         """Decline what another person proposed, or take one's own proposal back; raises as `acknowledge`."""
@@ -348,13 +347,3 @@ class Desk:
     ) -> tuple[Action, ...]:
         """Return the moves that the rules would let this operator try now."""
         return rules.offered(case, refunds, waits=waits) if self.may_act(operator) else ()
-
-
-# What carries out a proposal: the move that was proposed, by the desk's own way.
-_AS_PROPOSED: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
-    Action.RESOLVED: Desk.resolve,
-    Action.ACCEPTED: Desk.accept,
-    Action.ADOPTED: Desk.adopt,
-    Action.LINKED: Desk.link,
-    Action.UNLINKED: Desk.unlink,
-}

@@ -57,6 +57,8 @@ class Click(TypedDict):
 
 # What a rule makes of a move: a change, with what it says of the case's rows, or why there is none.
 Planned = Change | tuple[Change, Claim] | Illegal
+# A move as a flow offers it; what it returns waits for a second person.
+Move = Callable[..., Proposal | None]
 
 
 def utc_now() -> datetime:
@@ -137,6 +139,24 @@ class Mover:
             waiting = proposals.waiting(self._database, case.id)
             return self._save(case, by, rules.propose(case, change.entry.action, kept, waiting, **by))
         return self._save(case, by, (change, None), claim)
+
+    def carry_out(
+        self,
+        case_id: CaseId,
+        click: Click,
+        proposal_id: ProposalId,
+        moves: Mapping[Action, Move],
+    ) -> None:
+        """Make the move that another person proposed, as they proposed it; raises as `move`.
+
+        moves: those that whoever calls makes, which call `move`. Each is judged anew by its own rule, because
+        time has passed since then.
+        """
+        proposal = proposals.get(self._database, proposal_id)
+        if proposal is None or proposal.action not in moves:
+            raise Report(f"Expected a proposal that can be carried out here, found {proposal_id!r}.")
+        told = wishes.read(proposal.told)
+        moves[proposal.action](case_id, **told, **(click | {"approves": proposal_id}))
 
     def decline(self, case_id: CaseId, click: Click, declines: ProposalId) -> None:
         """Decline an open proposal, or take one's own back; raises as `move`."""

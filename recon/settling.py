@@ -13,13 +13,13 @@ from threading import Thread
 from typing import Final, Self, TypeVar, Unpack
 
 from recon.doors import config
-from recon.doors.store import migrations, proposals, settlements
+from recon.doors.store import migrations, settlements
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
-from recon.model import phrases, wishes, wording
+from recon.model import phrases, wording
 from recon.model.changes import Illegal
 from recon.model.characters import keepable
-from recon.model.errors import ProviderUnavailable, Report
+from recon.model.errors import ProviderUnavailable
 from recon.model.records.cases import Case
 from recon.model.records.claims import Settlement
 from recon.model.records.people import Operator
@@ -28,7 +28,7 @@ from recon.model.records.provider import Refund
 from recon.model.records.settlements import Books, Look, Retry
 from recon.model.records.words import Action, CaseId, IntentKey, RefundId
 from recon.model.settings import ProviderSettings, Settings
-from recon.moving import By, Click, Clock, Mover, Planned, utc_now
+from recon.moving import By, Click, Clock, Move, Mover, Planned, utc_now
 from recon.rules import moves, settling
 
 LOOK_SECONDS: Final = 10.0  # As long as somebody watches a page that says that it is asking.
@@ -120,11 +120,8 @@ class Settling:
 
     def approve(self, case_id: CaseId, *, proposal_id: ProposalId, **click: Unpack[Click]) -> None:
         """Settle the intent as another person proposed, after a look of one's own; raises as `confirm`."""
-        proposal = proposals.get(self._database, proposal_id)
-        move = None if proposal is None else _AS_PROPOSED.get(proposal.action)
-        if proposal is None or move is None:
-            raise Report(f"Expected a proposal to settle an intent, found {proposal_id!r}.")
-        move(self, case_id, **wishes.read(proposal.told), **(click | {"approves": proposal_id}))
+        carried: Mapping[Action, Move] = {Action.CONFIRMED: self.confirm, Action.REFUTED: self.refute}
+        self._mover.carry_out(case_id, click, proposal_id, carried)
 
     def confirming(self, refund_id: RefundId) -> Rule:
         """Return the rule that settles a case's intent as done by a refund, as a Mover takes it."""
@@ -235,13 +232,6 @@ class Settling:
         if isinstance(answer, Exception):
             raise answer
         return answer
-
-
-# What carries out a proposal: the move that was proposed, with a look of the second person's own.
-_AS_PROPOSED: Final[Mapping[Action, Callable[..., Proposal | None]]] = {
-    Action.CONFIRMED: Settling.confirm,
-    Action.REFUTED: Settling.refute,
-}
 
 
 def _advice(verdict: Retry) -> str:
