@@ -37,7 +37,8 @@ def doctor(
     """Look whether the hour can do its work here tonight, and say what to do.
 
     It looks at configuration, packages, owners, database, intents, the
-    provider's key, the clocks, Slack and the schedule; each on its own.
+    provider's key, the clocks, Slack, the dashboard's sign-in and the
+    schedule; each on its own.
     It changes nothing, posts nothing, moves nothing and shows no secret.
 
     Exit 0: no failure; there may be warnings.

@@ -30,6 +30,7 @@ _SECTIONS: Mapping[Section, tuple[str, str]] = {
     Section.PROVIDER: ("provider", "CHECKS"),
     Section.CLOCK: ("provider", "CLOCKS"),
     Section.SLACK: ("slack", "CHECKS"),
+    Section.DASHBOARD: ("entrance", "CHECKS"),
     Section.SCHEDULE: ("schedule", "CHECKS"),
 }
 # How the provider repeats a key that it does not know: its ends, with stars between them.

@@ -26,6 +26,7 @@ class Section(StrEnum):
     PROVIDER = "provider"  # The key, and what it may do.
     CLOCK = "clock"  # Ours beside the provider's and the database's.
     SLACK = "slack"  # The token, and whom it reaches.
+    DASHBOARD = "dashboard"  # Who gets in, and how.
     SCHEDULE = "schedule"  # Whether the job runs, and who would notice if not.
 
 
