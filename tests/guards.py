@@ -135,6 +135,19 @@ def a_shop(database: Database, street: Street, **changes: Any) -> Iterator[Shop]
         shop.close()
 
 
+def statuses(*outcomes: Outcome) -> list[str]:
+    """Return the status of each."""
+    return [str(each.status) for each in outcomes]
+
+
+def lasting(shop: Shop, *, passes: int = 3) -> Outcome:
+    """Ask again and again, two minutes apart, as an agent does that does not listen."""
+    for _ in range(passes):
+        shop.pass_time(minutes=2)
+        last = shop.refund()
+    return last
+
+
 def provider(street: Street, settings: GuardSettings, **reached: Any) -> Provider:  # noqa: ANN401  # as above
     """Return the provider as the tool asks it."""
     told = {
