@@ -125,12 +125,14 @@ def _tell(
     database: Database, settings: Settings, tool: Tool, switch: Switch, burst: Burst, *, now: datetime
 ) -> bool:
     """Say what is new of a burst, and throw the switch where that is asked for; False where nothing is."""
-    key = alerts.thread(burst, now=now)
+    known = outbox.threads_from(database, f"{alerts.ALERTS}{tool.name}|")
+    key = alerts.thread(burst, known, now=now)
     news = partial(
         alerts.news,
         burst,
         tool,
-        begun=key in outbox.threads(database, [key]),
+        key=key,
+        begun=key in known,
         now=now,
         dashboard_url=settings.dashboard.url.rstrip("/"),
         channel=settings.slack.operators_channel,

@@ -117,6 +117,18 @@ def test_another_burst_is_another_thread(database: Database, settings: Settings)
     ]
 
 
+def test_a_call_that_is_written_down_late_begins_no_second_thread(
+    database: Database, settings: Settings
+) -> None:
+    ask_twice(database, 1, "pi_1")
+    look(database, settings, 2)
+    ask_twice(database, 0, "pi_0")
+
+    assert look(database, settings, 3) == 1
+    assert [each.verb for each in said(database)] == ["root", "call"]
+    assert len({each.thread_key for each in said(database)}) == 1
+
+
 def test_a_burst_keeps_its_thread_for_hours(database: Database, settings: Settings) -> None:
     for number in range(20):
         ask_twice(database, 14 * number, f"pi_{number}")

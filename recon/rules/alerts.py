@@ -47,6 +47,7 @@ def burst(calls: Iterable[ToolCall], tool: Tool, *, read_from: datetime) -> Burs
     return Burst(
         tool=tool.name,
         number=first.number,
+        since=min(each.number for each in within),
         began_at=first.asked_at,
         last_at=last.asked_at,
         calls=len(within if spike else {each.number for each in (*again, *doubled)}),
@@ -94,9 +95,17 @@ def throws(found: Burst, tool: Tool, switch: Switch, *, now: datetime) -> bool:
     return tool.limits.throws and found.doubles and not switch.thrown and goes_on(found, tool, now=now)
 
 
-def thread(found: Burst, *, now: datetime) -> str:
-    """Return the key of a burst's thread; one whose beginning nobody sees is told once a day."""
-    return f"{ALERTS}{found.tool}|{found.number if found.whole else f'{now:%Y-%m-%d}'}"
+def thread(found: Burst, known: Iterable[str], *, now: datetime) -> str:
+    """Return the key of a burst's thread; one whose beginning nobody sees is told once a day.
+
+    known: the keys of the tool's threads. A call that was written down late may have come before what a burst
+    seemed to begin with: the thread that was begun then stays its own.
+    """
+    if not found.whole:
+        return f"{ALERTS}{found.tool}|{now:%Y-%m-%d}"
+    numbers = (key.removeprefix(f"{ALERTS}{found.tool}|") for key in known)
+    mine = [int(each) for each in numbers if each.isdecimal() and int(each) >= found.since]
+    return f"{ALERTS}{found.tool}|{min(mine, default=found.number)}"
 
 
 def news(
@@ -104,6 +113,7 @@ def news(
     tool: Tool,
     switch: Switch,
     *,
+    key: str,
     begun: bool,
     thrown: bool,
     now: datetime,
@@ -113,9 +123,8 @@ def news(
     """Return what a burst gives to say: itself, then each time it has doubled, and its end; in one thread.
 
     What was said has the key that it had then, so that whoever knows the keys says it once. switch: as it
-    stands now. begun: whether its thread is there. thrown: the alert has just thrown the switch.
+    stands now. key: of its thread. begun: that is there. thrown: the alert has just thrown the switch.
     """
-    key = thread(found, now=now)
 
     def notice(name: str, verb: str, told: Message) -> Notice:
         return Notice.new(f"{key}|{name}", verb, told, thread_key=key, target=channel, urgency=ALARM, now=now)

@@ -153,7 +153,8 @@ class Minute:
 class Burst:
     """Odd calls of one tool without a long pause: what the duplicate-call alert is about.
 
-    number: of the first odd call; with the tool it names the burst. began_at, last_at: of the first and the
+    number: of the first odd call; with the tool it names the burst. since: of the first call that counts
+    towards it; no call of the burst before has one as high. began_at, last_at: of the first and the
     latest odd call. calls: all of the tool from a window before it began until its latest. repeated, twins:
     the largest first. spike: intents within the spike window at the most, 0 where the limit was not reached.
     whole: False where it may have begun before what was read.
@@ -161,6 +162,7 @@ class Burst:
 
     tool: str
     number: int
+    since: int
     began_at: datetime
     last_at: datetime
     calls: int
