@@ -107,7 +107,9 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
     if not view.moves:
         st.caption("You may read this case. Acting on it needs the role operator.")
         return
-    primary = next((move for move in view.moves if move is not Action.COMMENTED), None)
+    approving = view.proposal is not None and view.unapprovable is None
+    offered = () if approving else view.moves  # One primary button: here it is the approval.
+    primary = next((move for move in offered if move is not Action.COMMENTED), None)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for move in sorted(view.moves, key=RARE.__contains__):
             style: Style = "primary" if move is primary else "tertiary" if move in RARE else "secondary"

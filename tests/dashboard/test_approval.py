@@ -153,6 +153,7 @@ def test_an_approver_answers_what_another_proposed(
     page = answer(case, how)
 
     assert {"Approve", "Decline"} <= set(labels(shown))
+    assert [each.label for each in shown.button if each.proto.type == "primary"] == ["Approve"]
     assert page.session_state["said"] == said
     entry = book.entries(database, case.id)[-1].entry
     assert (entry.action, entry.actor, stored(database, case).state) == (action, ME, state)
