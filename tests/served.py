@@ -91,6 +91,6 @@ def answered(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         try:
             with urllib.request.urlopen(url, timeout=SECONDS):  # noqa: S310 -- http on loopback
                 return
-        except (urllib.error.URLError, ConnectionError):  # Not listening yet.
+        except (urllib.error.URLError, ConnectionError, TimeoutError):  # Not listening, or busy beginning.
             time.sleep(0.1)
     pytest.fail(f"{url} did not answer within {SECONDS} s: {log.read_text()}")
