@@ -136,8 +136,8 @@ class SignInSettings:
     metadata_url: the OpenID provider's own description of itself. session: how long somebody stays signed in.
     user_header, groups_header: what the proxy says of a person; secret_header: what proves that it is the
     proxy. scopes: what the provider is asked for. groups_claim: where it says the groups. groups: of the
-    provider or the proxy, and the role of each, the first that fits; people: verified e-mail addresses, before
-    any group. Whom neither names has no access.
+    provider or the proxy, and the role of each, the first that fits; people: verified e-mail addresses,
+    before any group. Whom neither names has no access.
     """
 
     metadata_url: str = ""
