@@ -39,6 +39,7 @@ JUMPS = (21.0, 46.0, 61.0, 25 * 3600.0)  # A deadline, a lease, a proof, a key.
 KEPT_SECONDS = 24 * 3600.0
 SAFE_SECONDS = 23 * 3600.0
 LATE_SECONDS = 90.0
+TURNS = 16  # By then each caller has sent, or waits.
 # What may come of a request: done and answered; lost; done, the answer lost; done later, an error kept.
 SENDS = ("answered", "lost", "unanswered", "late")
 FINDS = ("whole", "broken")
@@ -341,8 +342,8 @@ def losses(told: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def switches_of(told: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the schedules in which somebody else goes on at two places."""
-    for first, second in combinations(range(len(told)), 2):
+    """Yield the schedules in which somebody else goes on at two of the first places."""
+    for first, second in combinations(range(min(len(told), TURNS)), 2):
         yield (*[0] * first, 1, *[0] * (second - first - 1), 1)
 
 
