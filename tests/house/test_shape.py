@@ -17,6 +17,8 @@ LEAKS = re.compile(
     re.MULTILINE,
 )
 BANNER = re.compile(r"\s*#\W{8,}")
+# What an assertion may call: each only looks. Whatever else it called would not happen under `python -O`.
+LOOKS = {"all", "any", "fullmatch", "isinstance", "issubclass", "keys", "len", "set", "sorted"}
 MONEY = re.compile(r"amount|minor|at_risk|money")
 
 
@@ -51,6 +53,17 @@ def float_money(source: str) -> list[str]:
         for name, annotation in annotated(ast.parse(source))
         if MONEY.search(name)
         and any(isinstance(part, ast.Name) and part.id == "float" for part in ast.walk(annotation))
+    ]
+
+
+def acting_assertions(source: str) -> list[str]:
+    """The calls inside assertions that may do something."""
+    return [
+        ast.unparse(node)
+        for statement in ast.walk(ast.parse(source))
+        if isinstance(statement, ast.Assert)
+        for node in ast.walk(statement.test)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] not in LOOKS
     ]
 
 
@@ -102,6 +115,14 @@ def test_money_is_never_said_to_be_a_float() -> None:
     assert found == {}
 
 
+def test_the_product_does_nothing_inside_an_assertion() -> None:
+    product = [path for path in tree.modules() if not tree.name(path).startswith("tests/")]
+
+    found = {tree.name(path): these for path in product if (these := acting_assertions(text_of(path)))}
+
+    assert found == {}
+
+
 def test_no_comment_is_a_banner() -> None:
     found = {tree.name(path): these for path in tree.modules() if (these := banners(text_of(path)))}
 
@@ -119,6 +140,19 @@ def test_no_comment_is_a_banner() -> None:
 )
 def test_a_banner_is_seen(source: str, expected: list[str]) -> None:
     assert banners(source) == expected
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("assert write(connection, row), 'it was open'", ["write(connection, row)"]),
+        ("assert len(rows) == 1 and books.put(row)", ["books.put(row)"]),
+        ("assert isinstance(row, dict), str(row)", []),
+        ("done = write(row)\nassert done", []),
+    ],
+)
+def test_an_assertion_that_acts_is_seen(source: str, expected: list[str]) -> None:
+    assert acting_assertions(source) == expected
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def waiting(database: Database, case_id: CaseId) -> Proposal | None:
 
 
 def write(connection: Connection, proposal: Proposal) -> bool:
-    """Write a new proposal, or the answer to an open one; return whether it was so, or is not open now."""
+    """Write a new proposal, or the answer to an open one; False where it is open no more: nothing is written."""
     row = _row(proposal)
     if proposal.state is ProposalState.OPEN:
         connection.execute(insert(proposals).values(row))
@@ -85,7 +85,8 @@ def _voiding(connection: Connection, change: Change, proposal: Proposal | None) 
         decided_at=entry.at,
         decided_reason=entry.reason,
     )
-    assert write(connection, void), f"{proposal.id} was open, and its case is locked"
+    written = write(connection, void)
+    assert written, f"{proposal.id} was open, and its case is locked"
     return replace(change, entry=replace(entry, reason=entry.reason + wishes.voided(proposal)))
 
 
