@@ -14,6 +14,7 @@ from recon.model.records.cases import Case
 from recon.model.records.results import Mismatch
 from recon.model.records.words import IntentKey, Kind, Subject
 from tests import seeds
+from tests.screens import PHONE
 from tests.served import SECONDS, served
 from tests.served import chromium as started
 
@@ -118,6 +119,22 @@ def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
 
     made.on("request", watch)
     yield made
+    made.close()
+
+
+@pytest.fixture
+def phone(chromium: Browser, desk: Desk) -> Iterator[Callable[[str], Page]]:
+    """Open a page on somebody's phone, as `tab`."""
+    made = chromium.new_context(timezone_id="Europe/Berlin", locale="en-GB", **PHONE)
+    made.set_default_timeout(SECONDS * 1000)
+
+    def opened(path: str) -> Page:
+        page = made.new_page()
+        page.goto(desk.url + path)
+        page.locator("h1").wait_for()
+        return page
+
+    yield opened
     made.close()
 
 
