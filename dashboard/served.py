@@ -11,8 +11,10 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.runtime.secrets import SecretsValue
 
+from dashboard.assets import Assets
 from dashboard.doorway import STANDING, Doorway, Guarded
 from dashboard.entrance import PROVIDER
+from dashboard.readiness import ready
 from dashboard.returning import Returning
 from recon.admission import Admission
 from recon.model.errors import ConfigurationError
@@ -63,7 +65,9 @@ def middleware(admission: Admission) -> list[Middleware]:
         Middleware(Guarded, secure=url.startswith("https://") and admission.mode != "local"),
         Middleware(Doorway, admission=admission),
     ]
-    return [*passed, Middleware(Returning, url=url, secret=secret)] if admission.mode == "oidc" else passed
+    if admission.mode == "oidc":
+        passed.append(Middleware(Returning, url=url, secret=secret))
+    return [*passed, Middleware(Assets)]
 
 
 STANDING.admission = Admission.open()
@@ -71,4 +75,5 @@ app = st.App(
     Path(__file__).with_name("app.py"),
     secrets=secrets(STANDING.admission.settings),
     middleware=middleware(STANDING.admission),
+    lifespan=ready,
 )

@@ -1,0 +1,43 @@
+"""The files that Streamlit's pages are made of, answered from memory: a new browser asks for over a hundred.
+
+Streamlit reads each from the disk again for everybody who asks, in parts and through threads, which takes
+more of a processor than the page itself. Only files that lie in its folder when the server starts are
+answered.
+"""
+
+import mimetypes
+from pathlib import Path
+from typing import Final
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import file_util
+
+# As Streamlit says it of them: their names hold a hash of what is in them.
+FOREVER: Final = "public, immutable, max-age=31536000"
+
+
+class Assets:
+    """ASGI middleware that answers for Streamlit's hashed files, and lets every other request on."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        root = Path(file_util.get_static_dir())
+        found = (root / "static").rglob("*")
+        self._files = {f"/{file.relative_to(root).as_posix()}": file for file in found if file.is_file()}
+        self._kept: dict[str, Response] = {}  # Of the 26 MB there are, the desk's pages ask for five.
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer from memory what is there, and read it the first time."""
+        file = None
+        if scope["type"] == "http" and scope["method"] == "GET":
+            file = self._files.get(scope["path"])
+        if file is None:
+            await self._app(scope, receive, send)
+            return
+        answer = self._kept.get(scope["path"])
+        if answer is None:
+            kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+            answer = Response(file.read_bytes(), headers={"Cache-Control": FOREVER}, media_type=kind)
+            self._kept[scope["path"]] = answer
+        await answer(scope, receive, send)
