@@ -5,23 +5,21 @@ Never loads a frame, never takes back that a refund was done, and writes what is
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, func, insert, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from recon.model.errors import LeaseLost
 from recon.model.guarded import calls, switches
 from recon.model.holds import guarded
 from recon.model.records.guarded import Asked, Guarded, Outcome, Wanted
 from recon.model.records.provider import Intent, Refund
-from recon.model.records.words import AccountId, IntentKey, IntentStatus, RefundId
+from recon.model.records.words import UNSETTLED, AccountId, IntentKey, IntentStatus, RefundId
 from recon.model.tables import intents
 
 COLUMNS = tuple(column.name for column in intents.c if column.name != "mapped")
-_UNSETTLED = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
 _SETTLED = (IntentStatus.DONE, IntentStatus.FAILED)
 # What a row says of who may send it, and what it was made with, changes by take() or never.
 _FIXED = {"account", "key", "tool", "fingerprint", "body", "created_at", "holder", "until", "fence"}
@@ -31,14 +29,7 @@ _BESIDE = ("status", "payment", "amount_minor", "currency", "refund_id")
 
 def put(connection: Connection, intent: Intent) -> bool:
     """Write a new intent down; False when its key is known already, and nothing was written."""
-    values = {name: getattr(intent, name) for name in COLUMNS}
-    try:
-        with connection.begin_nested():
-            connection.execute(insert(intents).values(values))
-    except IntegrityError:
-        # The key is taken: another call of the same intent was first.
-        return False
-    return True
+    return _added(connection, intents, {name: getattr(intent, name) for name in COLUMNS})
 
 
 def get(connection: Connection, account: AccountId, key: IntentKey) -> Intent | None:
@@ -143,20 +134,18 @@ def write(connection: Connection, row: Guarded, *, release: datetime | None = No
         values |= {"until": release}
     if connection.execute(update(guarded).where(_own(row)).values(values)).rowcount != 1:
         raise _lost(row)
-    intent = get(connection, row.account, row.key)
-    if intent is None:
-        return
-    result = intent.refund_id if row.result_id is None else RefundId(row.result_id)
-    became = replace(
-        intent,
-        status=row.status,
-        refund_id=result,
-        first_sent_at=row.first_sent_at,
-        updated_at=row.updated_at,
+    became: dict[str, Any] = {"status": row.status, "first_sent_at": row.first_sent_at}
+    if row.result_id is not None:
+        became |= {"refund_id": row.result_id}
+    # One look-up more is no news of the intent.
+    news = or_(*(intents.c[name].is_distinct_from(value) for name, value in became.items()))
+    mine = (intents.c.account == row.account) & (intents.c.key == row.key)
+    changed = connection.execute(
+        update(intents)
+        .where(mine, news, intents.c.status.in_([*UNSETTLED, IntentStatus.CANCELLED]))
+        .values(became | {"updated_at": row.updated_at})
     )
-    if replace(became, updated_at=intent.updated_at) == intent:  # One look-up more is no news of the intent.
-        return
-    if not settle(connection, became, expected=[*_UNSETTLED, IntentStatus.CANCELLED]):
+    if changed.rowcount == 0 and connection.scalar(select(intents.c.key).where(mine, news)) is not None:
         raise _lost(row)
 
 
@@ -178,7 +167,7 @@ def blocked(connection: Connection, row: Guarded) -> IntentKey | None:
     found = connection.scalar(
         select(intents.c.key)
         .where(intents.c.account == row.account, intents.c.payment == row.payment, intents.c.key != row.key)
-        .where(intents.c.first_sent_at.is_not(None), intents.c.status.in_(_UNSETTLED))
+        .where(intents.c.first_sent_at.is_not(None), intents.c.status.in_(UNSETTLED))
         .limit(1)
     )
     return None if found is None else IntentKey(found)
@@ -195,7 +184,7 @@ def due(connection: Connection, tools: Iterable[str], *, now: datetime, limit: i
     query = (
         _both()
         .where(guarded.c.tool.in_(tools))
-        .where(guarded.c.status.in_(_UNSETTLED), guarded.c.next_at <= now, guarded.c.until <= now)
+        .where(guarded.c.status.in_(UNSETTLED), guarded.c.next_at <= now, guarded.c.until <= now)
         .order_by(guarded.c.next_at, guarded.c.account, guarded.c.key)
         .limit(limit)
     )
@@ -207,7 +196,7 @@ def follow(connection: Connection) -> int:
     same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
     settled = select(intents.c.status).where(same, intents.c.status.in_(_SETTLED)).scalar_subquery()
     return connection.execute(
-        update(guarded).where(guarded.c.status.in_(_UNSETTLED), settled.is_not(None)).values(status=settled)
+        update(guarded).where(guarded.c.status.in_(UNSETTLED), settled.is_not(None)).values(status=settled)
     ).rowcount
 
 
@@ -282,12 +271,13 @@ def _open(connection: Connection, wanted: Wanted, holder: str, *, now: datetime,
         "until": until,
         "fence": 1,
     }
-    try:
-        with connection.begin_nested():
-            connection.execute(insert(guarded).values(values))
-    except IntegrityError:  # As with put.
-        return False
-    return True
+    return _added(connection, guarded, values)
+
+
+def _added(connection: Connection, table: Table, values: Mapping[str, object]) -> bool:
+    """Insert a row; False when its key is taken, by another call that was first, and nothing was written."""
+    adding = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table).values(values)
+    return connection.scalar(adding.on_conflict_do_nothing().returning(table.c.key)) is not None
 
 
 def _own(row: Guarded) -> ColumnElement[bool]:
