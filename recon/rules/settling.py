@@ -13,10 +13,9 @@ from recon.model.phrases import several
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.results import Money, Reject
 from recon.model.records.settlements import Books, Look, Retry, RetryKind, Sighting
-from recon.model.records.words import DEAD, IntentStatus, RefundId
+from recon.model.records.words import DEAD, UNSETTLED, IntentStatus, RefundId
 from recon.model.settings import GuardSettings
 
-UNSETTLED = frozenset({IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN})
 NAMED = 15  # Refunds that one sentence lists; a payment with more is looked at in the provider's dashboard.
 
 

@@ -45,14 +45,13 @@ from recon.model.records.notices import Notice
 from recon.model.records.proposals import Proposal
 from recon.model.records.results import Due, Healable, Reject
 from recon.model.records.runs import Lease, Run
-from recon.model.records.words import DEAD, AccountId, Basis, CaseId, IntentStatus, Subject
+from recon.model.records.words import DEAD, UNSETTLED, AccountId, Basis, CaseId, IntentStatus, Subject
 from recon.model.tables import cases, intents, refunds
 
 Pair = tuple[AccountId, Subject]
 # Given the changes whose case had moved meanwhile, what is said of the others.
 Anew = Callable[[Collection[Change]], Sequence[Notice]]
 
-UNSETTLED = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
 NEW = (0, chains.FIRST)  # Version and head of a case that is not there yet.
 
 

@@ -42,7 +42,7 @@ def waiting(database: Database, case_id: CaseId) -> Proposal | None:
 
 
 def write(connection: Connection, proposal: Proposal) -> bool:
-    """Write a new proposal, or the answer to an open one; False where it is open no more: nothing is written."""
+    """Write a new proposal, or the answer to an open one; False, and nothing written, where that is past."""
     row = _row(proposal)
     if proposal.state is ProposalState.OPEN:
         connection.execute(insert(proposals).values(row))

@@ -17,11 +17,10 @@ from recon.model.holds import guarded
 from recon.model.records.claims import Settlement
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.settlements import Books, Sighting
-from recon.model.records.words import DEAD, AccountId, IntentKey, IntentStatus
+from recon.model.records.words import DEAD, UNSETTLED, AccountId, IntentKey
 from recon.model.tables import intents, refunds
 
 NAMED_LIMIT: Final = 50  # Refunds of one intent: more than a few is a case of its own.
-UNSETTLED: Final = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
 
 
 def read(database: Database, account: AccountId, key: IntentKey) -> Books | None:

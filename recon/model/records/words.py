@@ -25,6 +25,10 @@ class IntentStatus(StrEnum):
     CANCELLED = "cancelled"  # Given up before anything was sent.
 
 
+# Of these nobody knows the end: runs heal them, the guarded tool looks them up, people settle them.
+UNSETTLED = (IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN)
+
+
 class RefundStatus(StrEnum):
     """The provider's status of a refund. Source: Stripe, the refund object."""
 
