@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote, urlsplit
@@ -21,6 +20,7 @@ from pydantic_settings.sources.utils import parse_env_vars
 
 from recon.model import documents
 from recon.model import settings as model
+from recon.model.addresses import loopback
 from recon.model.documents import Document
 from recon.model.errors import ConfigurationError
 from recon.model.settings import Secret, Settings
@@ -190,18 +190,9 @@ def _base_url(value: str) -> str:
         raise ValueError("must be a web address that begins with https://")
     if parts.query or parts.fragment:
         raise ValueError("must be a web address without ? and #: paths are put behind it")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not loopback(parts.hostname):
         raise ValueError("must begin with https:// (http:// is for this machine only: it would show the key)")
     return value.rstrip("/")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:  # A name, not an address.
-        return False
 
 
 def _token(value: SecretStr) -> SecretStr:
