@@ -73,7 +73,7 @@ from jobs import hourly  # noqa: E402  # as above
 from jobs.shift import work  # noqa: E402  # as above
 from recon import delivery  # noqa: E402  # as above
 from recon.doors.slack.posts import Slack  # noqa: E402  # as above
-from recon.doors.store import cases, closure, leases, outbox, reading  # noqa: E402  # as above
+from recon.doors.store import cases, closure, leases, outbox, reading, remains  # noqa: E402  # as above
 from recon.doors.store.engines import Database  # noqa: E402  # as above
 from recon.model import tables  # noqa: E402  # as above
 from recon.model.records.runs import Lease  # noqa: E402  # as above
@@ -223,7 +223,7 @@ def _mark_before_save() -> None:
     def reading_once(database: Database, **options: Any) -> reading.Snapshot:  # noqa: ANN401  # as it is
         snapshot = read(database, **options)
         with database.write() as connection:
-            cases._prune_touches(connection, snapshot.mark)  # noqa: SLF001  # what the save does, too early
+            remains.prune_touches(connection, snapshot.mark)  # What the save does, too early.
         return snapshot
 
     reading.read = reading_once

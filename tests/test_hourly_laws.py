@@ -98,7 +98,13 @@ class Memory(Provider):
         held = [event for event in self.changed if event.created_at >= since]
         return iter([event for event in held if until is None or event.created_at <= until])
 
-    def retrieve(self, refund_id: RefundId, account: AccountId) -> Refund | None:
+    def retrieve(
+        self,
+        refund_id: RefundId,
+        account: AccountId,
+        *,
+        until: float | None = None,  # noqa: ARG002 -- it answers at once
+    ) -> Refund | None:
         return self.held.get(refund_id)
 
 
