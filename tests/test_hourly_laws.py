@@ -103,7 +103,7 @@ class Memory(Provider):
         refund_id: RefundId,
         account: AccountId,
         *,
-        until: float | None = None,  # noqa: ARG002 -- it answers at once
+        until: float | None = None,
     ) -> Refund | None:
         return self.held.get(refund_id)
 
