@@ -22,6 +22,7 @@ from typing import NoReturn
 from recon.cli import exits
 from recon.model.characters import harmless
 from recon.model.errors import UnusableInput
+from recon.model.phrases import opening
 from recon.model.records.flaws import Flaw, Rule
 from recon.rules.lint import catalogue, finding
 
@@ -54,7 +55,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what ends the command with 2."""
-        raise UnusableInput(f"{message[:1].upper()}{message[1:]}; see recon lint --help.")
+        raise UnusableInput(f"{opening(message)}; see recon lint --help.")
 
 
 def main(arguments: Sequence[str]) -> int:

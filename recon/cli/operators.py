@@ -110,11 +110,12 @@ def sign_out(name: Name) -> None:
 
     from recon.doors import config
     from recon.doors.store import sign_outs
+    from recon.model.phrases import clock
 
     who, now = actor(name), datetime.now(UTC)
     with books.opened(config.load()) as database:
         sign_outs.put(database, who, now)
-    print(f"{who} is signed out: sign-ins from before {now:%H:%M:%S} UTC no longer count.")
+    print(f"{who} is signed out: sign-ins from before {clock(now)} no longer count.")
 
 
 def actor(name: str) -> Actor:

@@ -15,6 +15,7 @@ from recon.doors.stripe import permissions
 from recon.doors.stripe.asking import API_VERSION, Asking
 from recon.doors.stripe.provider import Provider
 from recon.doors.stripe.wire import Forbidden
+from recon.model import phrases
 from recon.model.errors import ProviderRefused, ReconError
 from recon.model.records.remarks import Remark, Section
 from recon.model.records.words import AccountId
@@ -206,8 +207,7 @@ def _unasked(patient: Patient, pen: Pen) -> Iterator[Remark]:
 
 def _said(error: ReconError) -> str:
     """Return what went wrong as a sentence: in errors it begins with what was asked for."""
-    text = str(error)
-    return text[:1].upper() + text[1:]
+    return phrases.opening(str(error))
 
 
 def _remedy(error: ReconError, what: str) -> str:

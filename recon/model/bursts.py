@@ -4,12 +4,12 @@ Never decides whether it is said: rules/alerts.py does. Says keys and payments, 
 name a customer, and is one link away.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from recon.model import money, registry
 from recon.model.blocks import VALUE_LIMIT, clean, code, escaped, header, section, sections
-from recon.model.phrases import clock, minute, several
+from recon.model.phrases import clock, listed, minute, several
 from recon.model.records.notices import Message
 from recon.model.records.results import Money
 from recon.model.records.tools import Burst, Repeated, Switch, Twins
@@ -79,19 +79,19 @@ def summary(found: Burst) -> str:
         parts.append(f"{several(len(found.repeated), 'intent')} asked for again and again")
     if found.spike:
         parts.append(f"{several(found.spike, 'intent')} at once")
-    return f"{_and(parts)}, in {several(found.calls, 'call')}"
+    return f"{listed(parts)}, in {several(found.calls, 'call')}"
 
 
 def _twins(twins: Twins) -> str:
     more = len(twins.keys) - _KEYS_SHOWN
     keys = [code(each) for each in twins.keys[:_KEYS_SHOWN]] + ([f"{more} more"] if more > 0 else [])
     same = ", ".join(f"{clean(name)} {code(value)}" for name, value in alike(twins.same))
-    return f"{same}{_of(twins.account)}: keys {_and(keys)}"
+    return f"{same}{_of(twins.account)}: keys {listed(keys)}"
 
 
 def _repeated(repeated: Repeated) -> str:
     drifted = (
-        f", with another {_and(clean(field(name)) for name in repeated.drifted)}"
+        f", with another {listed([clean(field(name)) for name in repeated.drifted])}"
         if repeated.drifted
         else ", all alike"
     )
@@ -147,8 +147,3 @@ def _name(tool: str) -> str:
 
 def _link(tool: str, dashboard_url: str) -> str:
     return escaped(f"{dashboard_url}/tools?{urlencode({'tool': tool})}")
-
-
-def _and(parts: Iterable[str]) -> str:
-    told: Sequence[str] = tuple(parts)
-    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)

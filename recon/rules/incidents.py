@@ -98,10 +98,11 @@ def told(incident: Incident) -> str:
     if totals.without_customer:
         people += f" (and {phrases.several(totals.without_customer, 'case')} that name none)"
     cases, orders = phrases.several(totals.cases, "case"), phrases.several(totals.orders, "order")
+    first, last = phrases.second(totals.first_at), phrases.second(totals.last_at)
     lines = [
         f"{wording.named(incident.kind)}: {cases}, {people}, {orders}.",
         f"At risk: {_amounts(incident)}.",
-        f"First {_second(totals.first_at)}, last {_second(totals.last_at)}: {covered(incident)}.",
+        f"First {first}, last {last}: {covered(incident)}.",
         f"Now: {', '.join(_states(incident))}.",
     ]
     if extra := len(extras(incident)):
@@ -138,10 +139,6 @@ def _states(incident: Incident) -> Sequence[str]:
 
 def _between(window: Window) -> str:
     return f"{phrases.minute(window.from_at)} and {phrases.minute(window.to_at)}"
-
-
-def _second(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _floor(at: datetime, length: timedelta) -> datetime:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from recon.model.phrases import lately
 from recon.model.records.cases import JOB
 from recon.model.records.people import Operator
 from recon.model.records.words import Role
@@ -38,10 +39,10 @@ def ended(told: Operator, *, out_at: datetime | None, session: timedelta, now: d
     if told.since is None:
         return None
     if out_at is not None and told.since <= out_at:
-        return f"You were signed out {_when(out_at, now)}: sign in again to go on."
+        return f"You were signed out {lately(out_at, now)}: sign in again to go on."
     if told.since + session <= now:
         counts = f"that counts for {session / timedelta(hours=1):g} hours"
-        return f"You signed in {_when(told.since, now)}, and {counts}: sign in again to go on."
+        return f"You signed in {lately(told.since, now)}, and {counts}: sign in again to go on."
     return None
 
 
@@ -60,8 +61,3 @@ def refusal(person: Operator, needed: Role) -> str | None:
         return None
     enough = " or ".join(role for role in Role if RANKS[role] >= RANKS[needed])
     return f"{person.name} has the role {person.role}; this takes {enough}."
-
-
-def _when(at: datetime, now: datetime) -> str:
-    day = "" if at.date() == now.date() else f"on {at.day} {at:%b} "
-    return f"{day}at {at:%H:%M} UTC"

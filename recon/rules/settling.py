@@ -5,11 +5,11 @@ another's is not taken for this one's. Never asks anybody and never writes; reco
 """
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from recon.model import money
 from recon.model.changes import REASON_LIMIT
-from recon.model.phrases import several
+from recon.model.phrases import in_full, opening, second, several
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.results import Money, Reject
 from recon.model.records.settlements import Books, Look, Retry, RetryKind, Sighting
@@ -85,7 +85,7 @@ def retry(books: Books, sightings: Iterable[Sighting] = (), *, now: datetime, wi
 
 def shown(intent: Intent, look: Look, *, skew: timedelta) -> str:
     """Return what a look-up found, in words, and what can be made of it."""
-    at = _second(look.at)
+    at = second(look.at)
     if look.failed is not None:
         return _fitting(f"At {at} not everything could be read, which proves nothing: {look.failed}")
     count = len(look.sightings)
@@ -100,7 +100,7 @@ def shown(intent: Intent, look: Look, *, skew: timedelta) -> str:
 def refuted(books: Books, look: Look, advice: str) -> str:
     """Return what an entry says of an intent that was not refunded; advice: on sending it again."""
     intent = books.intent
-    told = f"At {_second(look.at)} no refund of {intent.payment} was or may be this intent's: it is failed. "
+    told = f"At {second(look.at)} no refund of {intent.payment} was or may be this intent's: it is failed. "
     tool = "The guarded tool sends nothing for it any more. " if books.guarded else ""
     return f"{told}{tool}{advice} "
 
@@ -134,7 +134,7 @@ def _untouchable(books: Books, now: datetime, became: str) -> str | None:
         return f"Intent {intent.key} is {intent.status} by now: the next run judges it."
     if books.busy_until is not None and books.busy_until > now:
         return (
-            f"The guarded tool is at work on intent {intent.key}, until {_second(books.busy_until)} at the "
+            f"The guarded tool is at work on intent {intent.key}, until {second(books.busy_until)} at the "
             "latest: try again then."
         )
     return None
@@ -147,8 +147,7 @@ def _under_way(books: Books, now: datetime, guard: GuardSettings) -> str | None:
     if now >= conclusive_at:
         return None
     return (
-        "A request for it may still be under way at the provider: try again from "
-        f"{_second(conclusive_at)} on."
+        f"A request for it may still be under way at the provider: try again from {second(conclusive_at)} on."
     )
 
 
@@ -156,8 +155,8 @@ def _unseen(intent: Intent, found: Reject | None, refund_id: RefundId) -> str:
     if found is not None:
         return f"Refund {refund_id} cannot be read at the provider: {found.reason}"
     return (
-        f"The provider shows no refund {refund_id} in {_account(intent)}: check the id, or ask again in a "
-        "minute if it was made just now."
+        f"The provider shows no refund {refund_id} in {in_full(intent.account)}: check the id, or ask again "
+        "in a minute if it was made just now."
     )
 
 
@@ -171,8 +170,8 @@ def _too_old(intent: Intent, refund: Refund, skew: timedelta) -> str | None:
     if refund.created_at >= intent.created_at - skew:
         return None
     return (
-        f"Refund {refund.id} was made at {_second(refund.created_at)}, and the intent was written at "
-        f"{_second(intent.created_at)}: it cannot be what was asked for then."
+        f"Refund {refund.id} was made at {second(refund.created_at)}, and the intent was written at "
+        f"{second(intent.created_at)}: it cannot be what was asked for then."
     )
 
 
@@ -200,7 +199,7 @@ def _owned(intent: Intent, books: Books, look: Look) -> str | None:
     own = [*_own(intent, look.sightings), *ours]
     if not own:
         return None
-    return f"{_first(stands(own[0]))} is this intent's: confirm it as refunded by that id."
+    return f"{opening(stands(own[0]))} is this intent's: confirm it as refunded by that id."
 
 
 def _unclaimed(intent: Intent, look: Look, skew: timedelta) -> str | None:
@@ -208,7 +207,7 @@ def _unclaimed(intent: Intent, look: Look, skew: timedelta) -> str | None:
     if not strangers:
         return None
     return (
-        f"{_first(stands(strangers[0]))} of the same payment is nobody's, and may be this intent's: confirm "
+        f"{opening(stands(strangers[0]))} of the same payment is nobody's, and may be this intent's: confirm "
         "the intent by it, or first adopt or link it."
     )
 
@@ -285,18 +284,6 @@ def _amount(record: Intent | Refund) -> str:
     if record.currency in money.EXPONENTS:
         return money.written(Money(record.amount_minor, record.currency))
     return f"{record.amount_minor} minor units of an unknown currency"
-
-
-def _account(intent: Intent) -> str:
-    return f"account {intent.account}" if intent.account else "the platform's own account"
-
-
-def _second(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _first(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
 
 
 def _fitting(sentence: str) -> str:

@@ -50,8 +50,40 @@ def test_people_get_a_time_in_utc_to_the_minute() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "parts, told", [((), ""), (("a",), "a"), (("a", "b"), "a and b"), (("a", "b", "c"), "a, b and c")]
+)
+def test_parts_are_listed_as_a_sentence_does(parts: tuple[str, ...], told: str) -> None:
+    assert phrases.listed(parts) == told
+
+
+@pytest.mark.parametrize("text, told", [("", ""), ("the key K", "The key K"), ("Ü", "Ü")])
+def test_a_sentence_opens_with_a_large_letter_and_keeps_the_others(text: str, told: str) -> None:
+    assert phrases.opening(text) == told
+
+
+def test_people_get_a_time_in_utc_to_the_second() -> None:
+    assert phrases.second(datetime(2026, 3, 6, 19, 0, 4, 9, tzinfo=timezone(timedelta(hours=2)))) == (
+        "2026-03-06 17:00:04 UTC"
+    )
+
+
+@pytest.mark.parametrize(
+    "at, told",
+    [
+        (datetime(2026, 3, 6, 0, 0, tzinfo=UTC), "at 00:00 UTC"),
+        (datetime(2026, 3, 5, 23, 59, tzinfo=UTC), "on 5 Mar at 23:59 UTC"),
+        (datetime(2026, 3, 6, 1, 0, tzinfo=timezone(timedelta(hours=2))), "on 5 Mar at 23:00 UTC"),
+    ],
+)
+def test_what_was_lately_is_told_by_the_hour_and_earlier_by_the_day(at: datetime, told: str) -> None:
+    assert phrases.lately(at, datetime(2026, 3, 6, 17, 0, tzinfo=UTC)) == told
+
+
 def test_the_platforms_own_books_have_no_name_and_are_told_all_the_same() -> None:
     assert (phrases.account(""), phrases.account("acct_1")) == ("the platform", "acct_1")
+    assert phrases.in_full("") == "the platform's own account"
+    assert phrases.in_full("acct_1") == "account acct_1"
     assert (phrases.of_account(""), phrases.of_account("acct_1")) == ("", " of acct_1")
 
 

@@ -108,8 +108,7 @@ class Provider:
             ProviderRefused: the key or the account is wrong.
             ProviderUnavailable: no usable answer.
         """
-        what = f"account {account}" if account else "the platform's own account"
-        found = self._asking.read(what, "/v1/account", account)
+        found = self._asking.read(phrases.in_full(account), "/v1/account", account)
         return Identity(str(found.get("id", "")), self.livemode())
 
     def refunds(self, account: AccountId, created_from: datetime, created_to: datetime) -> Iterator[Page]:

@@ -6,6 +6,7 @@ Never follows a key out of its module.
 import ast
 from collections.abc import Iterator, Sequence
 
+from recon.model.phrases import opening
 from recon.model.records.flaws import Rule
 from recon.rules.lint import effects, origins, retries, sinks, trees, words
 from recon.rules.lint.effects import Effect, State
@@ -65,13 +66,13 @@ def _unstable(source: Source, sink: Sink, found: Sequence[Origin]) -> Found:
             break
         if each.rule != Rule.KEY_FROM_CALL_ID and retries.changes(source, retry, each.at):
             why = (
-                f"{_upper(sink.what)} comes from {_made(sink, each)} each time the {retry.word} at line "
+                f"{opening(sink.what)} comes from {_made(sink, each)} each time the {retry.word} at line "
                 f"{retry.line} repeats it, so that each try moves the money again; make it once, before the "
                 f"first try: {_INSTEAD}."
             )
             return sink.node, Rule.RETRY_NEW_KEY, why
     first = found[0]
-    why = f"{_upper(sink.what)} comes from {_made(sink, first)}, {_OF_WHAT[first.rule]}; {_INSTEAD}."
+    why = f"{opening(sink.what)} comes from {_made(sink, first)}, {_OF_WHAT[first.rule]}; {_INSTEAD}."
     return sink.node, first.rule, why
 
 
@@ -79,11 +80,6 @@ def _made(sink: Sink, origin: Origin) -> str:
     """Return what a key comes from, with its line where that is another."""
     line, there = trees.position(sink.node)[0], trees.position(origin.node)[0]
     return origin.what if there == line else f"{origin.what} at line {there}"
-
-
-def _upper(text: str) -> str:
-    """Return a text that begins a sentence."""
-    return text[:1].upper() + text[1:]
 
 
 def _without(source: Source, effect: Effect, mounted: Retry | None) -> Iterator[Found]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recon.model import money
+from recon.model import money, phrases
 from recon.model.records.results import Money, Policy
 from recon.model.records.words import Certainty, Direction, Finding, Kind, RefundId
 from recon.rules.mismatches import intents as nine
@@ -250,7 +250,7 @@ def names(refunds: Sequence[Paid]) -> str:
     more = len(refunds) - len(shown)
     if more:
         return f"{', '.join(shown)} and {more} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    return phrases.listed(shown)
 
 
 def apart(later: datetime, earlier: datetime) -> str:
