@@ -36,7 +36,7 @@ VISITS, COLD, CLICKS = 7, 3, 10
 IDLE_SECONDS = 60
 UNREADY = "unready"  # While it is filled: what was broken off is filled anew.
 TICKS = os.sysconf("SC_CLK_TCK")
-WORDS = ("Unanswered", "Refunded twice", "Acknowledged")  # Filters that are pressed, each there and back.
+WORDS = ("Unanswered", "Nobody's")  # Filters that are pressed, each there and back.
 
 
 def main() -> None:
