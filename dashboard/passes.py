@@ -154,7 +154,10 @@ def _sum(passed: Passed) -> str:
 
 
 def _sums(passed: Passed) -> None:
-    """Show the sums as a table that a screen reader reads; every word and number in it is ours."""
+    """Show the sums as a table that a screen reader reads; every word and number in it is ours.
+
+    As a list where lists are asked for: on a phone the table would scroll, and no key scrolls it.
+    """
     lines = passed.lines
     columns = {
         "Before": [line.before for line in lines],
@@ -169,9 +172,11 @@ def _sums(passed: Passed) -> None:
     written = {name: [f"{value:,}" for value in values] for name, values in rows.items()}
     written["People (+/-)"] = [f"{value:+,}" if value else "0" for value in signed]
     kinds = [*(words.KINDS[line.kind] for line in lines), "All"]
-    st.table(
-        pd.DataFrame({"Waiting cases": kinds} | {name: written[name] for name in columns}), hide_index=True
-    )
+    shown = pd.DataFrame({"Waiting cases": kinds} | {name: written[name] for name in columns})
+    if asked.as_list():
+        grids.show(shown.to_numpy().tolist(), list(shown.columns), alt="", listed=True)
+    else:
+        st.table(shown, hide_index=True)
 
 
 def _accounts(run: Run, zone: tzinfo) -> None:
