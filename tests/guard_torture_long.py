@@ -159,28 +159,28 @@ def _torment(job: Job, street: Street, processes: int) -> int:
 def _count(job: Job, street: Street) -> Count:
     """Let the weather clear, ask for everything once more, and compare what is told with what is so."""
     urllib.request.urlopen(urllib.request.Request(f"{street.url}/_sandbox/faults", method="DELETE")).close()  # noqa: S310 -- loopback
-    provider, told = _provider(street.url), Counter[str]()
-    doubles, lies, outcome = 0, 0, ""
+    provider = _provider(street.url)
+    doubles, lies, last = 0, 0, dict[int, str]()
     with Database.open(job.url) as database:
         tool = RefundTool(database, provider, settings=HASTE)
+        if job.sabotage is None:  # Twice: one that nobody knows of holds up the other of its payment.
+            for number in [*range(job.orders), *range(job.orders)]:
+                last[number] = _settled(tool, number)
         for number in range(job.orders):
-            if job.sabotage is None:
-                outcome = _settled(tool, number)
-                told[outcome] += 1
             key = _key(database, number) if job.sabotage is None else f"o{number}"
             listed = provider.find(f"pi_{number // 2}", AccountId(""))
             made = [each for each in listed if each.intent_key == key and each.status not in DEAD]
             doubles += len(made) > 1
-            lies += job.sabotage is None and (outcome == "already_done") != (len(made) == 1)
+            lies += job.sabotage is None and (last[number] == "already_done") != (len(made) == 1)
         tool._threads.shutdown()  # noqa: SLF001 -- the database is closed here
     sent = len(street.requests("POST", "/v1/refunds"))
-    return Count(job.orders, sent, doubles, lies, dict(told))
+    return Count(job.orders, sent, doubles, lies, dict(Counter(last.values())))
 
 
 def _settled(tool: RefundTool, number: int) -> str:
     """Return what an order comes to when it is asked for until it is settled."""
     status = ""
-    for _ in range(30):
+    for _ in range(10):
         status = str(tool.refund_order(f"o{number}", "10.00", "usd", f"pi_{number // 2}").status)
         if status in {"done", "already_done"}:
             return "already_done"
