@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import NotRequired, TypedDict
 
 from recon.doors.store import cases as book
-from recon.doors.store import limits, mirror, operators, proposals, runs, sign_outs, threads
+from recon.doors.store import limits, mirror, operators, proposals, runs, sign_outs, stakes, threads
 from recon.doors.store.engines import Database
 from recon.model import wishes, wording
 from recon.model.changes import Illegal
@@ -24,6 +24,7 @@ from recon.model.records.notices import Manner, Notice
 from recon.model.records.owners import Profile
 from recon.model.records.people import Operator
 from recon.model.records.proposals import Proposal, ProposalId, approval_id, proposal_id
+from recon.model.records.results import Money
 from recon.model.records.words import Action, Actor, CaseId, ProposalState, Role
 from recon.model.settings import Settings
 from recon.rules import notices, ownership, permissions
@@ -135,7 +136,7 @@ class Mover:
         if approves is not None:
             found = proposals.get(self._database, approves)
             return self._save(case, by, rules.approve(change, kept, found), claim)
-        if rules.seconded(case, change.entry.action, self.limits()):
+        if rules.seconded(case, change.entry.action, self.limits(), self._beside(case, claim)):
             waiting = proposals.waiting(self._database, case.id)
             return self._save(case, by, rules.propose(case, change.entry.action, kept, waiting, **by))
         return self._save(case, by, (change, None), claim)
@@ -175,6 +176,10 @@ class Mover:
         Where this process's settings and the database differ, the stricter of the two holds.
         """
         return rules.stricter(self._settings.four_eyes, limits.read(self._database))
+
+    def _beside(self, case: Case, claim: Claim | None) -> tuple[Money, ...]:
+        """Return what a claim is about and decides in other cases; nothing where there is none."""
+        return () if claim is None else (claim.money, *stakes.beside(self._database, case, claim))
 
     def _case(self, case_id: CaseId) -> Case:
         case = book.get(self._database, CaseId(keepable(case_id)))

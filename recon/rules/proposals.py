@@ -3,7 +3,7 @@
 Never decides what a move makes of a case: rules/moves.py does, for the second person as for the first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from recon.model.characters import keepable
 from recon.model.phrases import minute
 from recon.model.records.cases import Case, Change
 from recon.model.records.proposals import SECONDED, Proposal, approval_id, proposal_id
+from recon.model.records.results import Money
 from recon.model.records.words import Action, Actor, ProposalState
 
 
@@ -24,14 +25,14 @@ def stricter(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, i
     return both
 
 
-def seconded(case: Case, action: Action, limits: Mapping[str, int]) -> bool:
+def seconded(case: Case, action: Action, limits: Mapping[str, int], beside: Iterable[Money] = ()) -> bool:
     """Return whether a move of this case takes a second person.
 
     limits: from which amount at risk on, in minor units by currency; a currency that is not named has none.
+    beside: what the move decides about beyond the case: each amount counts by itself, or a large refund
+    could be linked away from a small case.
     """
-    at_risk = case.mismatch.at_risk
-    limit = limits.get(at_risk.currency)
-    return action in SECONDED and limit is not None and at_risk.amount_minor >= limit
+    return action in SECONDED and any(_large(each, limits) for each in (case.mismatch.at_risk, *beside))
 
 
 def same_person(one: str, other: str) -> bool:
@@ -130,6 +131,11 @@ def unapprovable(proposal: Proposal, person: Actor) -> str | None:
     if same_person(proposal.proposed_by, person):
         return f"{proposal.proposed_by} proposed this: another person must approve it."
     return None
+
+
+def _large(amount: Money, limits: Mapping[str, int]) -> bool:
+    limit = limits.get(amount.currency)
+    return limit is not None and amount.amount_minor >= limit
 
 
 def _unanswerable(proposal: Proposal | None, case: Case) -> Illegal | None:

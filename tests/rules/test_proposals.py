@@ -65,6 +65,24 @@ def test_what_takes_two_people(action: Action, minor: int, currency: str, *, tak
     assert proposals.seconded(case, action, {"usd": 50000, "jpy": 0}) is takes
 
 
+@pytest.mark.parametrize(
+    "beside, takes",
+    [
+        ([], False),
+        ([Money(49999, "usd"), Money(49999, "usd")], False),
+        ([Money(1, "usd"), Money(50000, "usd")], True),
+        ([Money(50000, "eur")], False),
+    ],
+)
+def test_what_a_move_decides_beyond_its_case_counts_each_by_itself(
+    beside: list[Money], *, takes: bool
+) -> None:
+    case = a_case(a_mismatch(at_risk=Money(100, "usd")))
+
+    assert proposals.seconded(case, Action.LINKED, {"usd": 50000}, beside) is takes
+    assert not proposals.seconded(case, Action.COMMENTED, {"usd": 50000}, beside)
+
+
 def test_without_a_limit_one_person_is_enough() -> None:
     assert not proposals.seconded(CASE, Action.RESOLVED, {})
 

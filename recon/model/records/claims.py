@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recon.model.records.provider import Intent, Refund
+from recon.model.records.results import Money
 from recon.model.records.settlements import Books
 from recon.model.records.words import AccountId, IntentKey, IntentStatus, RefundId
 
@@ -37,6 +38,11 @@ class Adoption:
     intent: Intent
 
     @property
+    def money(self) -> Money:
+        """Return how much money it is about, which may be more than its case has at risk."""
+        return Money(self.refund.amount_minor, self.refund.currency)
+
+    @property
     def rests_on(self) -> str:
         """Return the rows that it rests on, for messages."""
         return f"refund {self.refund.id} and its intent"
@@ -48,6 +54,11 @@ class Link:
 
     refund: Refund
     intent_key: IntentKey | None
+
+    @property
+    def money(self) -> Money:
+        """Return how much money it is about, which may be more than its case has at risk."""
+        return Money(self.refund.amount_minor, self.refund.currency)
 
     @property
     def rests_on(self) -> str:
@@ -75,6 +86,11 @@ class Settlement:
     def refund_id(self) -> RefundId | None:
         """Return the refund that the intent names then."""
         return self.books.intent.refund_id if self.refund is None else self.refund.id
+
+    @property
+    def money(self) -> Money:
+        """Return how much money it is about, which may be more than its case has at risk."""
+        return Money(self.books.intent.amount_minor, self.books.intent.currency)
 
     @property
     def rests_on(self) -> str:
