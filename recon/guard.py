@@ -249,8 +249,7 @@ class RefundTool:
             found = intents.of_order(connection, account, order_id)[:_LISTED]
             rows = [intents.read(connection, each.account, each.key) for each in found]
         if not found:
-            said = f"No refund of order {order_id} was ever asked for. Nothing was sent."
-            return Outcome(OutcomeStatus.REJECTED, said)
+            return outcomes.never_asked(order_id)
         pairs = zip(found, rows, strict=True)
         first, *others = (
             self._standing(each, row or guarding.of_intent(each, self._tool)) for each, row in pairs

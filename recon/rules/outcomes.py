@@ -82,12 +82,17 @@ def drifted(wanted: Wanted, names: tuple[str, ...]) -> Outcome:
     return Outcome(OutcomeStatus.REJECTED, said, wanted.key)
 
 
+def never_asked(order_id: str) -> Outcome:
+    """Return that nobody ever asked for a refund of this order."""
+    said = f"No refund of order {order_id} was ever asked for. Nothing was sent."
+    return Outcome(OutcomeStatus.REJECTED, said)
+
+
 def refused(why: str) -> Outcome:
     """Return that what was asked for cannot be."""
     return Outcome(OutcomeStatus.REJECTED, f"Nothing was sent: {_sentence(why)} Correct it, then ask again.")
 
 
 def _sentence(text: str) -> str:
-    """Return a text with a capital at its start and a full stop at its end."""
-    stripped = text.strip().rstrip(".")
-    return f"{stripped[:1]}{stripped[1:]}."
+    """Return a text, which goes on from a colon, with the one full stop that ends the sentence."""
+    return f"{text.strip().rstrip('.')}."
