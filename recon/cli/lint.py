@@ -22,7 +22,7 @@ from typing import NoReturn
 from recon.cli import exits
 from recon.model.characters import harmless
 from recon.model.errors import UnusableInput
-from recon.model.phrases import opening
+from recon.model.phrases import opening, several
 from recon.model.records.flaws import Flaw, Rule
 from recon.rules.lint import catalogue, finding
 
@@ -216,9 +216,8 @@ def _text(content: bytes, name: str) -> str | None:
     except (SyntaxError, UnicodeDecodeError, LookupError):
         if marked is not None or name.endswith(finding.PYTHON):
             return None
-        text = content.decode(
-            "latin-1"
-        )  # Every byte is a letter: what we look for is the same in all of its kin.
+        # Every byte is a letter there: what we look for is the same in all of its kin.
+        text = content.decode("latin-1")
     return _NEWLINES.sub("\n", text)
 
 
@@ -242,7 +241,7 @@ def _report(read: Sequence[Read], format_: str) -> None:
             print(_github(each.path, flaw) if format_ == "github" else _line(each.path, flaw))
     findings = sum(len(each.flaws) for each in read)
     flawed = sum(1 for each in read if each.flaws)
-    print(f"recon: {findings} findings in {flawed} of {len(read)} files.", file=sys.stderr)
+    print(f"recon: {several(findings, 'finding')} in {flawed} of {len(read)} files.", file=sys.stderr)
 
 
 def _line(path: Path, flaw: Flaw) -> str:

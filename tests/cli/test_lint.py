@@ -62,6 +62,13 @@ def test_nothing_found_is_zero(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "recon: 0 findings in 0 of 1 files.\n")
 
 
+def test_one_finding_is_counted_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, a__py=BAD)
+
+    assert lint.main([str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "recon: 1 finding in 1 of 1 files.\n"
+
+
 def test_it_loads_no_frames_and_no_front(tmp_path: Path) -> None:
     write(tmp_path, b__py=GOOD)
     script = (
