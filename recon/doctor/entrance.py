@@ -9,7 +9,7 @@ from recon.model.phrases import several
 from recon.model.records.remarks import Remark, Section
 from recon.model.records.words import Role
 from recon.model.settings import Settings, SignInSettings
-from recon.rules import entrances
+from recon.rules import entrances, permissions
 
 _DASHBOARD = Pen(Section.DASHBOARD)
 _SECONDS = 10.0  # For the provider's description: people wait for it when they sign in.
@@ -18,7 +18,6 @@ _WAYS = {
     "oidc": "People sign in at the OpenID provider, and stay signed in for {hours:g} hours.",
     "proxy": "People come in as the proxy says in {user}, and an open tab counts for {hours:g} hours.",
 }
-_APPROVING = frozenset({Role.APPROVER, Role.ADMIN})
 
 
 def _way(patient: Patient) -> Iterator[Remark]:
@@ -39,9 +38,8 @@ def _roles(patient: Patient) -> Iterator[Remark]:
     if sign_in.groups or sign_in.people:
         people = several(len(sign_in.people), "person", "people")
         yield _DASHBOARD.ok(f"{several(len(sign_in.groups), 'group')} and {people} have a role.")
-    if patient.settings.four_eyes and not _APPROVING & {
-        role for _, role in (*sign_in.groups, *sign_in.people)
-    }:
+    roles = [role for _, role in (*sign_in.groups, *sign_in.people)]
+    if patient.settings.four_eyes and not any(permissions.reaches(each, Role.APPROVER) for each in roles):
         yield _DASHBOARD.warning(
             "Nobody who signs in may approve, and four_eyes.amounts asks for a second person.",
             "Give a group the role approver under sign_in.groups.",

@@ -46,6 +46,11 @@ def ended(told: Operator, *, out_at: datetime | None, session: timedelta, now: d
     return None
 
 
+def reaches(role: Role, needed: Role) -> bool:
+    """Return whether a role is that one or one above it."""
+    return RANKS[role] >= RANKS[needed]
+
+
 def allows(person: Operator, needed: Role) -> bool:
     """Return whether somebody, as they stand now, has a role or one above it."""
     return refusal(person, needed) is None
@@ -57,7 +62,7 @@ def refusal(person: Operator, needed: Role) -> str | None:
         return f"{JOB} is the job's own name: nobody acts by it. Give the operator another."
     if not person.active:
         return f"{person.name} may no longer act at this desk."
-    if RANKS[person.role] >= RANKS[needed]:
+    if reaches(person.role, needed):
         return None
-    enough = " or ".join(role for role in Role if RANKS[role] >= RANKS[needed])
+    enough = " or ".join(role for role in Role if reaches(role, needed))
     return f"{person.name} has the role {person.role}; this takes {enough}."
