@@ -7,9 +7,8 @@ import streamlit as st
 from dashboard import safe, session
 from recon.model.records.people import Operator, Refused, Shut
 
-PROVIDER: Final = (
-    "desk"  # What Streamlit calls the one provider there is. No underscore: it splits names there.
-)
+# What Streamlit calls the one provider there is. No underscore: it splits names there.
+PROVIDER: Final = "desk"
 HEADINGS: Final = {Shut.SIGNED_OUT: "Refund desk", Shut.ENDED: "Sign in again"}
 
 

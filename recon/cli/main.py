@@ -17,9 +17,8 @@ _BROKEN_PIPE = 141  # 128 and SIGPIPE: the reader has seen enough, `recon diff .
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     try:
-        if sys.argv[1:2] == [
-            "lint"
-        ]:  # Needs the base install alone: it stands before other people's commits.
+        # It needs the base install alone: it stands before other people's commits.
+        if sys.argv[1:2] == ["lint"]:
             from recon.cli import lint
 
             sys.exit(lint.main(sys.argv[2:]))

@@ -34,11 +34,12 @@ def burst(calls: Iterable[ToolCall], tool: Tool, *, read_from: datetime) -> Burs
     since read_from, in any order.
     """
     told = sorted((each for each in calls if each.answer != DISABLED), key=_order)
-    latest = _latest(_odd(told, tool), tool.limits.window)
+    window = tool.limits.window
+    latest = _latest(_odd(told, tool), window)
     if not latest:
         return None
     (first, _), (last, _) = latest[0], latest[-1]
-    begin, end, window = first.asked_at - tool.limits.window, _order(last), tool.limits.window
+    begin, end = first.asked_at - window, _order(last)
     within = [each for each in told if begin < each.asked_at and _order(each) <= end]
     signs = {(watch.kind, group[:2]) for _, found in latest for watch, group in found}
     again = [each for each in within if ("repeats", _intent(each)) in signs]
@@ -217,9 +218,7 @@ def _watches(tool: Tool) -> tuple[_Watch, ...]:
     return (
         _Watch("repeats", limits.repeats, limits.window, _intent, lambda call: call.number),
         _Watch("twins", limits.twins, limits.window, undeclared, lambda call: call.key),
-        _Watch(
-            "twins", limits.declared_twins, limits.window, partial(_alike, tool=tool), lambda call: call.key
-        ),
+        _Watch("twins", limits.declared_twins, limits.window, alike, lambda call: call.key),
         _Watch("spike", limits.spike, limits.spike_window, lambda _: (), _intent),
     )
 

@@ -13,9 +13,7 @@ class Rule(StrEnum):
     KEY_FROM_RANDOM = "key-from-random"  # Another key on every attempt.
     KEY_FROM_CLOCK = "key-from-clock"  # As above, by the time.
     KEY_FROM_ATTEMPT = "key-from-attempt"  # As above, by a counter, a thread or a process.
-    KEY_FROM_CALL_ID = (
-        "key-from-call-id"  # As above, by whoever asked: a tool call, a request, a conversation.
-    )
+    KEY_FROM_CALL_ID = "key-from-call-id"  # As above, by whoever asked: a tool call, a conversation.
     MISPLACED_KEY = "misplaced-key"  # A key where the SDK does not look, so that it makes a random one.
     MISSING_KEY = "missing-key"  # Money moves, and no key was given.
     RETRY_NEW_KEY = "retry-new-key"  # A retry sends another key than the attempt before it.

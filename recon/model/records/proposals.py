@@ -14,9 +14,8 @@ ProposalId = NewType("ProposalId", str)
 
 ID_CHARACTERS: Final = 16  # 80 bits: a collision of two clicks' ids is not to be expected.
 LIMIT: Final = "limit:"  # What the topic of a currency's limit begins with; the currency follows.
-APPROVED: Final = (
-    "approved:"  # What the action id of an approved move begins with; its proposal's id follows.
-)
+# What the action id of an approved move begins with; its proposal's id follows.
+APPROVED: Final = "approved:"
 
 # The moves that settle what money is about; from a limit on each of them takes two people.
 SECONDED: Final = frozenset(

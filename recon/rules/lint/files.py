@@ -40,9 +40,8 @@ _NAME = re.compile(r"""["']?\bname["']?[ \t]*[:=][ \t]*["']?([\w -]+)""", re.IGN
 _NESTED = re.compile(r"""["']([\w.-]+)["'][ \t]*:[ \t]*("(?:[^"\\]|\\.)*")""")
 _QUOTED = re.compile(r'''"((?:[^"\\\n]|\\.)*)"''')
 _LETTERS = re.compile(r"\S")
-_MARK = re.compile(
-    r"(?:<!--|\{#-?|\{\{!|/\*|//|#|;)\s*$"
-)  # What begins a comment, in one kind of file or another.
+# What begins a comment, in one kind of file or another.
+_MARK = re.compile(r"(?:<!--|\{#-?|\{\{!|/\*|//|#|;)\s*$")
 
 
 def read_by_a_model(text: str, name: str) -> str:
