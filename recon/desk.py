@@ -157,7 +157,9 @@ class Desk:
 
     def sign_out(self, operator: Operator) -> None:
         """Let no sign-in of somebody count that was made before now, in whatever tab or browser."""
-        sign_outs.put(self._database, operator.name, self._clock())
+        now = self._clock()
+        # Where the provider's clock is ahead of ours, the very sign-in that is to end is of a time to come.
+        sign_outs.put(self._database, operator.name, max(now, operator.since or now))
 
     def operator_in_slack(self, slack_id: str) -> Operator | None:
         """Return who somebody in Slack is, whether they may act or not; None where nobody put them down."""

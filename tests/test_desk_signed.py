@@ -16,6 +16,7 @@ from recon.model.records.people import Operator, Refused, Shut
 from recon.model.records.words import Actor, Role
 from recon.model.settings import Settings
 from recon.moving import Click
+from recon.rules.arrivals import SKEW
 from tests import seeds
 from tests.builders import NOON
 from tests.hours import OWNERS
@@ -100,6 +101,17 @@ def test_who_signs_out_is_out_with_every_sign_in_until_then(desk: Desk) -> None:
     )
     again = replace(KIM, since=LATER + timedelta(seconds=1))
     assert desk.standing(again) == again
+
+
+@pytest.mark.parametrize("ahead", [timedelta(seconds=1), SKEW])
+def test_who_signs_out_is_out_where_the_providers_clock_is_ahead(desk: Desk, ahead: timedelta) -> None:
+    early = replace(KIM, since=LATER + ahead)
+
+    desk.sign_out(early)
+
+    found = desk.standing(early)
+    assert isinstance(found, Refused)
+    assert found.why is Shut.ENDED
 
 
 def test_who_was_removed_does_not_come_in_and_who_was_lowered_does(desk: Desk, database: Database) -> None:
