@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from recon.model import moments, wording
+from recon.model.characters import seen
 from recon.model.phrases import iso, minute
 from recon.model.records.proposals import Proposal
 from recon.model.records.words import Action, IntentKey, RefundId, Resolution
@@ -69,7 +70,7 @@ def voided(proposal: Proposal) -> str:
 def spelling(name: str) -> str:
     """Return a name as it is compared: in one normal form, without case, spaces and what nobody sees."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return "".join(each for each in plain if unicodedata.category(each)[0] not in "CZ")
+    return seen(plain)
 
 
 _PLAIN: Final = {

@@ -100,6 +100,7 @@ def test_of_two_sets_of_limits_the_lower_holds() -> None:
         ("Ana", "aNA ", True),
         ("Ana Li", "ana\u00a0 li", True),
         ("Ana\u200b", "\u202eana", True),
+        ("Ana\ufe0f", "A\u034fna\u3164", True),
         ("Zoé", "Zoe\u0301", True),
         ("\uff21na", "Ana", True),
         ("Straße", "STRASSE", True),
