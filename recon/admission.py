@@ -30,8 +30,8 @@ class Admission:
             ConfigurationError: the settings cannot be read, or the way in lacks something.
         """
         settings = config.load(environ)
-        for flaw in entrances.flaws(settings.dashboard, settings.sign_in):
-            raise ConfigurationError(f"{flaw.found} {flaw.todo}")
+        for lack in entrances.lacks(settings.dashboard, settings.sign_in):
+            raise ConfigurationError(f"{lack.found} {lack.todo}")
         return cls(settings)
 
     @property

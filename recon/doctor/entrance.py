@@ -27,8 +27,8 @@ def _way(patient: Patient) -> Iterator[Remark]:
     told = {"operator": dashboard.operator, "user": sign_in.user_header}
     hours = sign_in.session.total_seconds() / 3600
     yield _DASHBOARD.ok(_WAYS[dashboard.mode].format(hours=hours, **told))
-    for flaw in entrances.flaws(dashboard, sign_in):
-        yield _DASHBOARD.failure(flaw.found, flaw.todo)
+    for lack in entrances.lacks(dashboard, sign_in):
+        yield _DASHBOARD.failure(lack.found, lack.todo)
 
 
 def _roles(patient: Patient) -> Iterator[Remark]:
@@ -59,7 +59,7 @@ def _provider(patient: Patient) -> Iterator[Remark]:
             "pip install 'refund-recon[dashboard]'",
         )
     if not settings.sign_in.metadata_url:
-        return  # It is a flaw, and was said.
+        return  # It is lacking, and was said.
     if patient.offline:
         yield _DASHBOARD.ok("The provider was not asked.")
         return

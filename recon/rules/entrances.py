@@ -13,7 +13,7 @@ CALLBACK: Final = "/oauth2callback"  # Where Streamlit takes the provider's answ
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class Lack:
     """Something that keeps people out, or would let too many in. found, todo: one sentence each."""
 
     found: str
@@ -25,11 +25,11 @@ def callback(dashboard: DashboardSettings) -> str:
     return dashboard.url + CALLBACK
 
 
-def flaws(dashboard: DashboardSettings, sign_in: SignInSettings) -> Iterator[Flaw]:
+def lacks(dashboard: DashboardSettings, sign_in: SignInSettings) -> Iterator[Lack]:
     """Yield everything that the way in lacks; nothing where people can be served."""
     if dashboard.mode == "local":
         if not loopback(dashboard.address):
-            yield Flaw(
+            yield Lack(
                 "The dashboard in local mode listens on loopback only, because whoever reaches it acts as "
                 f"the operator: expected dashboard.address to be 127.0.0.1, found {dashboard.address!r}.",
                 "Choose dashboard.mode oidc or proxy to let others in.",
@@ -38,27 +38,27 @@ def flaws(dashboard: DashboardSettings, sign_in: SignInSettings) -> Iterator[Fla
     yield from _reached(dashboard)
     yield from _provider(sign_in) if dashboard.mode == "oidc" else _proxy(sign_in)
     if not sign_in.groups and not sign_in.people:
-        yield Flaw(
+        yield Lack(
             "Expected sign_in.groups or sign_in.people to give somebody a role, found neither.",
             "Nobody has access until one of them does.",
         )
 
 
-def _reached(dashboard: DashboardSettings) -> Iterator[Flaw]:
+def _reached(dashboard: DashboardSettings) -> Iterator[Lack]:
     address = urlsplit(dashboard.url)
     if address.scheme != "https" and not loopback(address.hostname):
-        yield Flaw(
+        yield Lack(
             f"Expected dashboard.url to begin with https:// where people sign in, found {dashboard.url!r}.",
             "Put a proxy that ends TLS before the desk: config/deploy has one.",
         )
     if address.path or address.query or address.fragment:
-        yield Flaw(
+        yield Lack(
             f"Expected dashboard.url to end with the host where people sign in, found {dashboard.url!r}.",
             "Give the desk a host name of its own.",
         )
 
 
-def _provider(sign_in: SignInSettings) -> Iterator[Flaw]:
+def _provider(sign_in: SignInSettings) -> Iterator[Lack]:
     needed = {
         "sign_in.metadata_url": sign_in.metadata_url,
         "sign_in.client_id": sign_in.client_id,
@@ -67,28 +67,28 @@ def _provider(sign_in: SignInSettings) -> Iterator[Flaw]:
     }
     lacking = [name for name, value in needed.items() if not value]
     if lacking:
-        yield Flaw(
+        yield Lack(
             f"Expected {', '.join(needed)} to be set in dashboard.mode oidc, found nothing in "
             f"{', '.join(lacking)}.",
             "Register the desk at your provider, which gives the first three; the last one you make up.",
         )
     address = urlsplit(sign_in.metadata_url)
     if sign_in.metadata_url and address.scheme != "https" and not loopback(address.hostname):
-        yield Flaw(
+        yield Lack(
             f"Expected sign_in.metadata_url to begin with https://, found {sign_in.metadata_url!r}.",
             "Whoever is on the way could sign in as anybody.",
         )
 
 
-def _proxy(sign_in: SignInSettings) -> Iterator[Flaw]:
+def _proxy(sign_in: SignInSettings) -> Iterator[Lack]:
     if not sign_in.proxy_secret:
-        yield Flaw(
+        yield Lack(
             "Expected RECON_PROXY_SECRET to be set in dashboard.mode proxy, found nothing.",
             "Give it and the proxy the same 32 characters or more, which nobody else knows.",
         )
     names = [sign_in.user_header, sign_in.groups_header, sign_in.secret_header]
     if len({name.lower() for name in names}) < len(names):
-        yield Flaw(
+        yield Lack(
             f"Expected three different headers from the proxy, found {', '.join(names)}.",
             "Name sign_in.user_header, groups_header and secret_header apart.",
         )

@@ -20,13 +20,13 @@ NONE = Secret("")
 
 
 def found(desk: DashboardSettings, sign_in: SignInSettings) -> list[str]:
-    return [flaw.found for flaw in entrances.flaws(desk, sign_in)]
+    return [lack.found for lack in entrances.lacks(desk, sign_in)]
 
 
 @pytest.mark.parametrize("mode", ["oidc", "proxy"])
 @pytest.mark.parametrize("url", ["https://desk.example.com", "http://127.0.0.1:8501", "https://desk:8443"])
 @pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0"])  # noqa: S104 -- in a container
-def test_a_way_in_that_has_what_it_takes_has_no_flaw(mode: str, url: str, address: str) -> None:
+def test_a_way_in_that_has_what_it_takes_lacks_nothing(mode: str, url: str, address: str) -> None:
     assert found(replace(DESK, mode=mode, url=url, address=address), SIGN_IN) == []
 
 
@@ -37,9 +37,9 @@ def test_local_mode_takes_nothing_but_loopback(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.0.2.7", "desk.example", ""])  # noqa: S104 -- refused
 def test_local_mode_listens_nowhere_else(address: str) -> None:
-    (flaw,) = found(DashboardSettings(address=address), SIGN_IN)
+    (lack,) = found(DashboardSettings(address=address), SIGN_IN)
 
-    assert "loopback only" in flaw
+    assert "loopback only" in lack
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_local_mode_listens_nowhere_else(address: str) -> None:
     ],
 )
 def test_what_a_way_in_lacks_is_said(mode: str, changes: dict[str, object], said: str) -> None:
-    (flaw,) = found(replace(DESK, mode=mode), replace(SIGN_IN, **changes))  # type: ignore[arg-type]  # a row
+    (lack,) = found(replace(DESK, mode=mode), replace(SIGN_IN, **changes))  # type: ignore[arg-type]  # a row
 
-    assert said in flaw
+    assert said in lack
 
 
 @pytest.mark.parametrize("mode", ["oidc", "proxy"])
@@ -72,9 +72,9 @@ def test_what_a_way_in_lacks_is_said(mode: str, changes: dict[str, object], said
     ],
 )
 def test_where_people_sign_in_the_address_is_a_host_over_tls(mode: str, url: str, said: str) -> None:
-    (flaw,) = found(replace(DESK, mode=mode, url=url), SIGN_IN)
+    (lack,) = found(replace(DESK, mode=mode, url=url), SIGN_IN)
 
-    assert said in flaw
+    assert said in lack
 
 
 def test_people_alone_are_enough_to_give_a_role() -> None:
@@ -85,7 +85,7 @@ def test_the_provider_is_told_where_streamlit_takes_its_answer() -> None:
     assert entrances.callback(DESK) == "https://desk.example.com/oauth2callback"
 
 
-def test_no_flaw_shows_a_secret() -> None:
+def test_no_lack_shows_a_secret() -> None:
     told = replace(SIGN_IN, client_id="", client_secret=LONG, groups=())
 
-    assert LONG.reveal() not in str([*entrances.flaws(DESK, told)])
+    assert LONG.reveal() not in str([*entrances.lacks(DESK, told)])
