@@ -14,7 +14,7 @@ from typing import NotRequired, TypedDict
 from recon.doors.store import cases as book
 from recon.doors.store import limits, mirror, operators, proposals, runs, sign_outs, stakes, threads
 from recon.doors.store.engines import Database
-from recon.model import wishes, wording
+from recon.model import phrases, wishes, wording
 from recon.model.changes import Illegal
 from recon.model.characters import keepable
 from recon.model.errors import CaseMoved, ConfigurationError, NotPermitted, Report
@@ -135,8 +135,10 @@ class Mover:
         kept = wishes.kept(told or {})
         if approves is not None:
             found = proposals.get(self._database, approves)
+            self._vouched(found.proposed_by if found is not None else click["operator"].name)
             return self._save(case, by, rules.approve(change, kept, found), claim)
         if rules.seconded(case, change.entry.action, self.limits(), self._beside(case, claim)):
+            self._vouched(click["operator"].name)
             waiting = proposals.waiting(self._database, case.id)
             return self._save(case, by, rules.propose(case, change.entry.action, kept, waiting, **by))
         return self._save(case, by, (change, None), claim)
@@ -176,6 +178,12 @@ class Mover:
         Where this process's settings and the database differ, the stricter of the two holds.
         """
         return rules.stricter(self._settings.four_eyes, limits.read(self._database))
+
+    def _vouched(self, proposer: Actor) -> None:
+        """Return if whoever proposes is known by the one name that they would approve by, or raise Report."""
+        why = rules.unvouched(proposer, self._settings.dashboard.mode)
+        if why is not None:
+            raise Report(why)
 
     def _beside(self, case: Case, claim: Claim | None) -> tuple[Money, ...]:
         """Return what a claim is about and decides in other cases; nothing where there is none."""
@@ -250,8 +258,7 @@ class Mover:
 
 def _moved(latest: Entry, now: datetime) -> str:
     who = "A run" if latest.actor == JOB else latest.actor
-    day = "" if latest.at.date() == now.date() else f"on {latest.at.day} {latest.at:%b} "
     return (
-        f"{who} {wording.DEEDS[latest.action]} this case {day}at {latest.at:%H:%M} UTC, after you read it. "
-        "Nothing of yours was saved: read it again, then decide."
+        f"{who} {wording.DEEDS[latest.action]} this case {phrases.lately(latest.at, now)}, after you read "
+        "it. Nothing of yours was saved: read it again, then decide."
     )
