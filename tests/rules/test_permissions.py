@@ -47,7 +47,7 @@ def test_nobody_acts_who_was_removed_or_uses_the_jobs_name(person: Operator, sai
     assert said in str(permissions.refusal(person, Role.VIEWER))
 
 
-@pytest.mark.parametrize("told, known", product(Role, Role))
+@pytest.mark.parametrize("told, known", list(product(Role, Role)))
 def test_the_database_takes_rights_away_and_adds_none(told: Role, known: Role) -> None:
     found = permissions.standing(replace(ANA, role=told, slack_id=None), replace(ANA, role=known))
 
