@@ -340,7 +340,8 @@ class Desk:
         if proposal is None:
             return replace(view, seconded=seconded)
         moves = tuple(move for move in view.moves if move not in seconded)
-        refused = four_eyes.unapprovable(proposal, operator.name)
+        refused = four_eyes.unvouched(proposal.proposed_by, self._settings.dashboard.mode)
+        refused = refused or four_eyes.unapprovable(proposal, operator.name)
         refused = refused or permissions.refusal(self._mover.standing(operator), Role.APPROVER)
         return replace(view, moves=moves, seconded=seconded, proposal=proposal, unapprovable=refused)
 

@@ -133,6 +133,21 @@ def unapprovable(proposal: Proposal, person: Actor) -> str | None:
     return None
 
 
+def unvouched(name: str, mode: str) -> str | None:
+    """Return why nobody proposes by a name, or is taken for another person by it; None where they may.
+
+    mode: of the desk. Where people sign in, they are named by their address; whom an operator put down for
+    Slack by another name would be two people, and approve at the desk what they proposed in Slack.
+    """
+    if mode == "local" or "@" in name:
+        return None
+    return (
+        f"Nobody signs in as {name}, who may be the same person as whoever approves: put them down by the "
+        f"e-mail address that they sign in with (recon operators remove {name!r}, then recon operators add "
+        "ADDRESS --slack ID), and propose it anew."
+    )
+
+
 def _large(amount: Money, limits: Mapping[str, int]) -> bool:
     limit = limits.get(amount.currency)
     return limit is not None and amount.amount_minor >= limit
