@@ -27,7 +27,7 @@ from recon.guarding import Gate
 from recon.handling import Finder, Functions, Refunds, Sender, reached
 from recon.model import characters, money, registry, stored
 from recon.model.errors import ConfigurationError, ReconError
-from recon.model.records.guarded import Asked, Flaw, Guarded, Outcome, OutcomeStatus, Settled, Wanted
+from recon.model.records.guarded import Asked, Guarded, Outcome, OutcomeStatus, Settled, Unfit, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.results import Money
 from recon.model.records.tools import Effect
@@ -212,7 +212,7 @@ class RefundTool:
         noun, key = "refund", None
         try:
             business = keys.refund(**asked)
-            if isinstance(business, Flaw):
+            if isinstance(business, Unfit):
                 return outcomes.refused(business.reason)
             wanted = self._wanted(business, about.get("reason"))
             noun, key = wanted.noun, wanted.key

@@ -11,7 +11,7 @@ from decimal import Decimal
 from hashlib import sha256
 
 from recon.model import money, stored
-from recon.model.records.guarded import Flaw
+from recon.model.records.guarded import Unfit
 from recon.model.records.words import AccountId, IntentKey
 
 # What the hash begins with: another way to make keys needs another word, or two ways could meet.
@@ -77,7 +77,7 @@ def refund(
     reference: object = None,
     account: object = "",
     customer_id: object = None,
-) -> Business | Flaw:
+) -> Business | Unfit:
     """Return a refund in its normal form, or why it cannot be asked for.
 
     amount: major units as Decimal, whole number or plain text, positive, and exact in the currency.
@@ -89,20 +89,20 @@ def refund(
         "customer_id": _name(customer_id),
     }
     for what, found in names.items():
-        if isinstance(found, Flaw):
-            return Flaw(f"{what} {found.reason}")
+        if isinstance(found, Unfit):
+            return Unfit(f"{what} {found.reason}")
     order = names["order_id"]
     if not isinstance(order, str):
-        return Flaw("order_id must say which order is refunded; found none")
+        return Unfit("order_id must say which order is refunded; found none")
     if not isinstance(payment, str) or not _PAYMENT.fullmatch(payment.strip()):
-        return Flaw(
+        return Unfit(
             f"payment must be the provider's id of the payment, such as pi_123; found {_shown(payment)}"
         )
     code = currency.strip().lower() if isinstance(currency, str) else ""
     if code not in money.EXPONENTS:
-        return Flaw(f"currency must be a currency's three letters, such as usd; found {_shown(currency)}")
+        return Unfit(f"currency must be a currency's three letters, such as usd; found {_shown(currency)}")
     minor = _minor(amount, code)
-    if isinstance(minor, Flaw):
+    if isinstance(minor, Unfit):
         return minor
     return Business(
         account=AccountId(_text(names["account"]) or ""),
@@ -120,11 +120,11 @@ def drift(kept: Mapping[str, str], asked: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in {*kept, *asked} if kept.get(name) != asked.get(name)))
 
 
-def _text(found: str | Flaw | None) -> str | None:
+def _text(found: str | Unfit | None) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _name(value: object) -> str | Flaw | None:
+def _name(value: object) -> str | Unfit | None:
     """Return a name without what people cannot see around it; None where it is empty or absent.
 
     Systems write one name in several codings of Unicode, and ids as numbers.
@@ -132,31 +132,31 @@ def _name(value: object) -> str | Flaw | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):
-        return Flaw(f"must be a text or a whole number; found {_shown(value)}")
+        return Unfit(f"must be a text or a whole number; found {_shown(value)}")
     if isinstance(value, int) and value.bit_length() > _BITS:
-        return Flaw("must be a name; found a number too large to write")
+        return Unfit("must be a name; found a number too large to write")
     text = unicodedata.normalize("NFC", str(value)).strip()
     if len(text) > LONGEST:
-        return Flaw(f"must have at most {LONGEST} characters; found {len(text)}")
+        return Unfit(f"must have at most {LONGEST} characters; found {len(text)}")
     if any(unicodedata.category(each) in {"Cc", "Cs"} for each in text):
-        return Flaw("must hold no control characters")
+        return Unfit("must hold no control characters")
     return text or None
 
 
-def _minor(amount: object, currency: str) -> int | Flaw:
+def _minor(amount: object, currency: str) -> int | Unfit:
     expected = "amount must be a positive number of major units, such as 49.00, as text, Decimal or int"
     if isinstance(amount, bool | float) or not isinstance(amount, str | int | Decimal):
-        return Flaw(f"{expected}; found {_shown(amount)} ({type(amount).__name__})")
+        return Unfit(f"{expected}; found {_shown(amount)} ({type(amount).__name__})")
     value = amount.strip() if isinstance(amount, str) else amount
     if isinstance(value, str) and not _AMOUNT.fullmatch(value):
-        return Flaw(f"{expected}; found {value!r:.80}")
+        return Unfit(f"{expected}; found {value!r:.80}")
     if isinstance(value, int) and value.bit_length() > _BITS:
-        return Flaw(f"{expected}; found a number too large to write")
+        return Unfit(f"{expected}; found a number too large to write")
     minor = money.minor(value, currency)
     if minor is None:
         places = money.EXPONENTS[currency]
-        return Flaw(f"{expected}, exact in {currency}, which has {places} decimals; found {str(value)[:80]}")
-    return minor if minor > 0 else Flaw(f"{expected}; found {str(value)[:80]}")
+        return Unfit(f"{expected}, exact in {currency}, which has {places} decimals; found {str(value)[:80]}")
+    return minor if minor > 0 else Unfit(f"{expected}; found {str(value)[:80]}")
 
 
 def _shown(value: object) -> str:

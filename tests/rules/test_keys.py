@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recon.model import money
-from recon.model.records.guarded import Flaw
+from recon.model.records.guarded import Unfit
 from recon.model.records.words import AccountId
 from recon.rules import keys
 from recon.rules.keys import Business
@@ -33,7 +33,7 @@ def key(**changes: object) -> str:
 
 def flaw(**changes: object) -> str:
     found = keys.refund(**(ORDER | changes))
-    assert isinstance(found, Flaw), found
+    assert isinstance(found, Unfit), found
     return found.reason
 
 

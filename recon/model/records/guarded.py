@@ -97,7 +97,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class Unfit:
     """Why something cannot be asked for: one sentence that says what was expected and what was found."""
 
     reason: str
