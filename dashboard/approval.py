@@ -16,8 +16,6 @@ from recon.model import wishes
 from recon.model.records.proposals import Proposal
 from recon.rules import proposals
 
-REASON_PIXELS: Final = 110  # Four lines.
-
 
 class Answer(StrEnum):
     """What can be done about a proposal."""
@@ -93,13 +91,7 @@ def ask(desk: Desk, view: CaseView, answer: Answer, *, action_id: str) -> None:
     st.text(safe.text(f"{wish}. {panels.risk(view.case)}, case {view.case.id}."))
     st.caption(PURPOSES[answer])
     with st.form("answer", border=False, enter_to_submit=False):
-        reason = st.text_area(
-            "Reason",
-            max_chars=safe.TEXT_LIMIT,
-            height=REASON_PIXELS,
-            key=f"reason-{action_id}",
-            value=making.draft(view.case),
-        )
+        reason = making.reason(action_id, view.case)
         amount = tables.money(view.case.mismatch.at_risk)
         label = f"{VERBS[answer]} · {amount}" if answer is Answer.APPROVE else VERBS[answer]
         pressed = st.form_submit_button(label, type="primary", icon=ICONS[answer])
@@ -112,13 +104,13 @@ def ask(desk: Desk, view: CaseView, answer: Answer, *, action_id: str) -> None:
             view.case.id,
             proposal_id=proposal.id,
             version=view.case.version,
-            reason=reason or "",
+            reason=reason,
             operator=session.operator(),
             action_id=action_id,
         )
         return SAID[answer]
 
-    making.make(view.case, reason or "", act)
+    making.make(view.case, reason, act)
 
 
 def _button(desk: Desk, view: CaseView, answer: Answer) -> None:

@@ -15,8 +15,8 @@ from dashboard import approval, making, panels, safe, session, tables, times, un
 from recon.desk import CaseView, Desk
 from recon.model.records.proposals import Proposal
 from recon.model.records.words import Action, CaseState, IntentKey, RefundId, Resolution
+from recon.rules import moves
 
-REASON_PIXELS: Final = 110  # Four lines.
 ID_LIMIT: Final = 500  # Characters of a key or an id: the provider's longest.
 
 VERBS: Final = {
@@ -71,8 +71,6 @@ PURPOSES: Final = {
 RARE: Final = frozenset({Action.LINKED, Action.UNLINKED, Action.ACCEPTED, Action.SNOOZED, Action.ASSIGNED})
 # What these buttons say in full: beside a comment or a date the amount would read as if it were sent.
 PLAIN: Final = {Action.COMMENTED: "Save the comment", Action.ACCEPTED: VERBS[Action.ACCEPTED]}
-# What somebody says of whose a refund is: a case that waits goes on waiting until a run has judged by it.
-CLAIMS: Final = unsettled.SETTLEMENTS | {Action.ADOPTED, Action.LINKED, Action.UNLINKED}
 MISSING: Final = {
     "code": "Say how it was settled.",
     "until": "Choose a date.",
@@ -133,13 +131,7 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
         st.text(f"If nothing was refunded: {verdict}")
     with st.form("decision", border=False, enter_to_submit=False):
         asked = _asked(desk, view, move, zone)
-        reason = st.text_area(
-            "Reason",
-            max_chars=safe.TEXT_LIMIT,
-            height=REASON_PIXELS,
-            key=f"reason-{action_id}",
-            value=making.draft(view.case),
-        )
+        reason = making.reason(action_id, view.case)
         label = _verb(view, move, PLAIN.get(move, f"{VERBS[move]} {amount}"))
         pressed = st.form_submit_button(label, type="primary", icon=ICONS[move])
     if not pressed:
@@ -154,18 +146,18 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
             desk,
             view.case.id,
             version=view.case.version,
-            reason=reason or "",
+            reason=reason,
             operator=session.operator(),
             action_id=action_id,
             **asked,
         )
         if proposed is not None:
             return f"Proposed: {VERBS[move]}. Another person must approve it; until then nothing is decided."
-        judged = " The next run judges it." if move in CLAIMS else ""
+        judged = " The next run judges it." if move in moves.CLAIMS else ""
         after = f" {verdict}" if verdict is not None else ""
         return f"{words.ACTIONS[move]}. Saved with your reason.{judged}{after}"
 
-    making.make(view.case, reason or "", act)
+    making.make(view.case, reason, act)
 
 
 def plain(desk: Desk, move: Action, zone: tzinfo) -> Asked:

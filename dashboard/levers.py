@@ -7,14 +7,13 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import panels, safe, session, times
+from dashboard import making, panels, safe, session, times
 from recon.model import phrases, registry
 from recon.model.errors import ReconError, SwitchMoved
 from recon.model.records.tools import Switch, SwitchMove
 from recon.switchboard import Switchboard
 
 BANNER_SECONDS: Final = 15.0  # How soon a tab that is only looked at shows a switch that somebody threw.
-REASON_PIXELS: Final = 110  # Four lines.
 GOES_ON: Final = "Nothing is sent while it is off; look-ups and runs go on."
 VERBS: Final = {SwitchMove.THROWN: "Switch off", SwitchMove.LIFTED: "Switch on again"}
 ICONS: Final = {SwitchMove.THROWN: ":material/power_settings_new:", SwitchMove.LIFTED: ":material/power:"}
@@ -66,13 +65,11 @@ def ask(held: Switchboard, switch: Switch, made: SwitchMove, *, action_id: str) 
     st.text(safe.line(switch.tool))
     st.caption(PURPOSES[made])
     with st.form("lever", border=False, enter_to_submit=False):
-        reason = st.text_area(
-            "Reason", max_chars=safe.TEXT_LIMIT, height=REASON_PIXELS, key=f"reason-{action_id}"
-        )
+        reason = making.reason(action_id)
         pressed = st.form_submit_button(_title(made, switch), type="primary", icon=ICONS[made])
     if not pressed:
         return
-    asked = {"operator": session.operator(), "reason": reason or "", "action_id": action_id}
+    asked = {"operator": session.operator(), "reason": reason, "action_id": action_id}
     try:
         if made is SwitchMove.THROWN:
             held.throw(switch.tool, **asked)  # type: ignore[arg-type]  # as told

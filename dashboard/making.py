@@ -1,15 +1,16 @@
-"""What a dialog does once it is confirmed: the move, and then what came of it, or why it was refused."""
+"""What every dialog has: a reason to write, the move once it is confirmed, and what came of it or why not."""
 
 from collections.abc import Callable
 from typing import Final
 
 import streamlit as st
 
-from dashboard import panels
+from dashboard import panels, safe
 from recon.model.errors import CaseMoved, ReconError
 from recon.model.records.cases import Case
 
 AGAIN: Final = "again"  # The key of the button that is there only after a refusal.
+REASON_PIXELS: Final = 110  # Four lines.
 
 
 def reread() -> None:
@@ -18,9 +19,21 @@ def reread() -> None:
         st.rerun()
 
 
-def draft(case: Case) -> str:
-    """Return what somebody wrote of a case in vain, so that nobody types it twice."""
-    return str(st.session_state.get(f"draft-{case.id}", ""))
+def reason(action_id: str, case: Case | None = None) -> str:
+    """Show where the reason is written, and return it.
+
+    case: the one that it is about, of which nobody types twice what was refused; None where it is several or
+    none.
+    """
+    draft = "" if case is None else str(st.session_state.get(f"draft-{case.id}", ""))
+    told = st.text_area(
+        "Reason",
+        max_chars=safe.TEXT_LIMIT,
+        height=REASON_PIXELS,
+        key=f"reason-{action_id}",
+        value=draft,
+    )
+    return told or ""
 
 
 def make(case: Case, reason: str, act: Callable[[], str]) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pandas as pd
 import streamlit as st
 
-from dashboard import bulk, decision, exports, safe, session, tables
+from dashboard import bulk, decision, exports, making, safe, session, tables
 from recon.desk import Desk
 from recon.model import phrases
 from recon.model.characters import is_blank
@@ -52,15 +52,13 @@ def ask(desk: Desk, cases: Sequence[Case], move: Action, zone: tzinfo, *, bulk_i
     st.caption(decision.PURPOSES[move])
     with st.form("several", border=False, enter_to_submit=False):
         asked = decision.plain(desk, move, zone)
-        reason = st.text_area(
-            "Reason", max_chars=safe.TEXT_LIMIT, height=decision.REASON_PIXELS, key=f"reason-{bulk_id}"
-        )
+        reason = making.reason(str(bulk_id))
         label = f"{title(move, cases)} · {tables.amounts(cases)}"
         pressed = st.form_submit_button(label, type="primary", icon=decision.ICONS[move])
     if not pressed:
         return
     lacking = next((name for name, value in asked.items() if not value), None)
-    if lacking is not None or is_blank(reason or ""):
+    if lacking is not None or is_blank(reason):
         missing = decision.MISSING[lacking] if lacking is not None else "A reason is required."
         st.warning(missing, icon=":material/edit:")
         return

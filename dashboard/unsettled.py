@@ -14,10 +14,9 @@ from recon.desk import CaseView, Desk
 from recon.model import wording
 from recon.model.errors import CaseMoved, ReconError
 from recon.model.records.proposals import Proposal
-from recon.model.records.words import Action
+from recon.rules import moves
 from recon.settling import LOOK_SECONDS
 
-SETTLEMENTS: Final = frozenset({Action.CONFIRMED, Action.REFUTED})
 ASKING: Final = f"Asking the provider, for {LOOK_SECONDS:g} seconds at most…"
 
 
@@ -35,7 +34,7 @@ def refute(desk: Desk, *told: Any, **more: Any) -> Proposal | None:  # noqa: ANN
 
 def approving(desk: Desk, proposal: Proposal) -> Callable[..., None]:
     """Return what makes a proposed move: the provider is asked anew about a stuck intent."""
-    if proposal.action not in SETTLEMENTS:
+    if proposal.action not in moves.SETTLEMENTS:
         return desk.approve
 
     def approve(*told: Any, **more: Any) -> None:  # noqa: ANN401 -- as Settling.approve has it

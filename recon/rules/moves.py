@@ -31,11 +31,13 @@ from recon.model.records.words import (
 ACCEPTANCE_LIMIT = timedelta(days=366)  # Books are closed once a year; somebody looks at it again then.
 SNOOZE_LIMIT = timedelta(days=31)  # Whoever needs longer than a month accepts it.
 
+# What a person says became of a stuck intent; and that or whose a refund is, by which the next run judges.
+SETTLEMENTS = frozenset({Action.CONFIRMED, Action.REFUTED})
+CLAIMS = SETTLEMENTS | {Action.ADOPTED, Action.LINKED, Action.UNLINKED}
+
 _ANY = frozenset(CaseState)
 _UNDECIDED = frozenset({CaseState.OPEN, CaseState.ACKNOWLEDGED})
-_SETTLEMENTS = frozenset({Action.CONFIRMED, Action.REFUTED})
-_OF_STUCK = _SETTLEMENTS | {Action.LOOKED}
-_CLAIMS = _SETTLEMENTS | {Action.ADOPTED, Action.LINKED, Action.UNLINKED}
+_OF_STUCK = SETTLEMENTS | {Action.LOOKED}
 _DECIDED = frozenset({CaseState.RESOLVED, CaseState.ACCEPTED})
 
 # The states that each move is made from, and what is said in any other; in the order of their buttons.
@@ -62,7 +64,7 @@ def unjudged(entries: Iterable[Entry], judged_at: datetime | None) -> Entry | No
     entries: of one case, oldest first. judged_at: when the latest run that saved began; None
     before the first.
     """
-    said = [entry for entry in entries if entry.action in _CLAIMS]
+    said = [entry for entry in entries if entry.action in CLAIMS]
     if not said or said[-1].action is Action.UNLINKED:  # After that it stands as if nothing had been said.
         return None
     return said[-1] if judged_at is None or judged_at < said[-1].at else None
@@ -75,7 +77,7 @@ def offered(case: Case, refunds: Iterable[Refund], *, waits: bool = False) -> tu
     somebody has said whose its refund is, or what became of its intent, and the next run judges by it: there
     is nothing to adopt or to settle.
     """
-    lacking = set(_SETTLEMENTS) if waits else set()
+    lacking = set(SETTLEMENTS) if waits else set()
     if case.mismatch.kind is not Kind.STUCK:
         lacking |= _OF_STUCK
     if waits or not case.subject.startswith("refund:"):
