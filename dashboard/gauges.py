@@ -7,8 +7,8 @@ from typing import Final
 import pandas as pd
 
 from dashboard import incidents, times
-from recon.model import bursts
-from recon.model.records.tools import Burst, Minute, Repeated, SwitchEntry, Tool, Twins
+from recon.model import bursts, phrases
+from recon.model.records.tools import Burst, Effect, Minute, Repeated, SwitchEntry, Tool, Twins
 
 MINUTES: Final = 60  # Of the chart: the last hour.
 FIRST, AGAIN = "First for its key", "Asked again"
@@ -18,9 +18,9 @@ ODD: Final = ("What looks like one intent", "Calls or keys", "What differed")
 AGAIN_COLUMNS: Final = ("Intent", "Calls", "What differed", "Account")
 MOVES: Final = ("Move", "By", "At", "Reason")
 EFFECTS: Final = {
-    "read": "reads: retry freely",
-    "idempotent": "idempotent: retry with the same arguments",
-    "side_effect": "has side effects: only through the guard",
+    Effect.READ: "reads: retry freely",
+    Effect.IDEMPOTENT: "idempotent: retry with the same arguments",
+    Effect.SIDE_EFFECT: "has side effects: only through the guard",
 }
 
 
@@ -74,11 +74,11 @@ def facts(tool: Tool) -> tuple[tuple[str, object], ...]:
 
 def _twins(found: Twins) -> tuple[object, ...]:
     same = ", ".join(f"{name} {value}" for name, value in bursts.alike(found.same))
-    return (same, f"{len(found.keys):,} keys", ", ".join(found.keys))
+    return (same, phrases.several(len(found.keys), "key"), ", ".join(found.keys))
 
 
 def _repeated(found: Repeated) -> tuple[object, ...]:
-    return (found.key, f"{found.calls:,} calls", _differed(found))
+    return (found.key, phrases.several(found.calls, "call"), _differed(found))
 
 
 def _differed(found: Repeated) -> str:

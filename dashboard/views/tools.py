@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from dashboard import gauges, grids, incidents, levers, links, panels, safe, session, times
-from recon.model import bursts
+from recon.model import bursts, phrases
 from recon.model.records.tools import Activity, Burst, Effect, Switch, Tool
 from recon.switchboard import Switchboard
 
@@ -71,7 +71,8 @@ def _tool(
     with st.expander("History of its switch"):
         moves = gauges.moves(board.history(switch.tool), zone)
         if moves:
-            grids.show(moves, gauges.MOVES, alt=f"{len(moves)} moves, the latest first.", listed=listed)
+            number = phrases.several(len(moves), "move")
+            grids.show(moves, gauges.MOVES, alt=f"{number}, the latest first.", listed=listed)
         else:
             st.caption("Nobody has ever moved it.")
 
@@ -104,10 +105,8 @@ def _calls(board: Switchboard, name: str, seen: Activity, zone: tzinfo, *, liste
         st.caption("No call in the last hour.")
         return
     now = board.now()
-    total, again = (
-        sum(each.first + each.again for each in seen.minutes),
-        sum(each.again for each in seen.minutes),
-    )
+    again = sum(each.again for each in seen.minutes)
+    total = phrases.several(again + sum(each.first for each in seen.minutes), "call")
     st.subheader("Calls in the last hour", anchor=False)
     st.vega_lite_chart(
         gauges.minutes(seen.minutes, now, zone),
@@ -119,18 +118,19 @@ def _calls(board: Switchboard, name: str, seen: Activity, zone: tzinfo, *, liste
         ),
         height=CHART_PIXELS,
         key=f"calls-{name}",
-        alt=f"{total} calls by minute, {again} of them for an intent asked for before. The table has each.",
+        alt=f"{total} by minute, {again:,} of them for an intent asked for before. The table has each.",
     )
     with st.expander("Minute by minute"):
         rows = gauges.table(seen.minutes, zone)
         columns = (f"At ({times.zone_name(now, zone)})", gauges.FIRST, gauges.AGAIN)
-        grids.show(rows, columns, alt=f"{len(rows)} minutes that have a call.", listed=listed)
+        grids.show(rows, columns, alt="The minutes that have a call, the latest first.", listed=listed)
     if not seen.repeated:
         st.caption("No intent was asked for twice in the last hour.")
         return
     st.subheader("Asked for again", anchor=False)
     rows = gauges.again(seen.repeated)
-    grids.show(rows, gauges.AGAIN_COLUMNS, alt=f"{len(rows)} intents, the most often first.", listed=listed)
+    number = phrases.several(len(rows), "intent")
+    grids.show(rows, gauges.AGAIN_COLUMNS, alt=f"{number}, the most often first.", listed=listed)
 
 
 main()
