@@ -15,12 +15,11 @@ from recon.doors.store import foreign, keeping, limits, mirror, reading, runs
 from recon.doors.store.engines import Database
 from recon.doors.store.keeping import Clock, Keeper
 from recon.doors.stripe.provider import Provider
-from recon.model.errors import ConfigurationError
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Notice
 from recon.model.records.progress import Pulling, Waiting
 from recon.model.records.results import Healable, Policy, Result
-from recon.model.records.runs import HOUR, Account, Backfill, Lease, Older, ReadBack, Run
+from recon.model.records.runs import HOUR, Backfill, Lease, Older, ReadBack, Run
 from recon.model.records.words import AccountId, CaseId, Kind, RunId, Verdict
 from recon.model.settings import Settings
 from recon.model.tally import Pulled
@@ -102,7 +101,7 @@ def run(
         LeaseLost: another run took over; pages of the mirror may have been written, nothing else.
     """
     owners = ownership.parse(settings.owners)
-    _check_mode(mirror.accounts(database), provider)
+    provider.check_mode(mirror.accounts(database))
     foreign.check(database, settings.intents)  # A first pull takes long, and would be for nothing.
     duration, say = settings.lease.duration, progress or _silent
     with keeping.kept(database, HOUR, duration=duration, clock=clock, wait=wait, tell=say) as keeper:
@@ -125,18 +124,6 @@ def run(
 
 def _silent(*_: object) -> None:
     """Say nothing."""
-
-
-def _check_mode(accounts: Iterable[Account], provider: Provider) -> None:
-    """Raise where the key moves real money and the database's refunds do not, or the other way round."""
-    livemode = provider.livemode()
-    for account in accounts:
-        if None not in {livemode, account.livemode} and account.livemode is not livemode:
-            theirs, ours = ("live", "test") if account.livemode else ("test", "live")
-            raise ConfigurationError(
-                f"This database holds {theirs} refunds, and STRIPE_API_KEY is a {ours} key: "
-                "use the key of the other mode, or another database (RECON_DATABASE_URL)."
-            )
 
 
 @dataclass(slots=True)

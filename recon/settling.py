@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Final, Self, TypeVar, Unpack
 
 from recon.doors import config
-from recon.doors.store import migrations, settlements
+from recon.doors.store import migrations, mirror, settlements
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
 from recon.model import phrases, wording
@@ -191,7 +191,7 @@ class Settling:
 
         Raises:
             ProviderRefused: the key or the account is wrong.
-            ConfigurationError: there is no key.
+            ConfigurationError: there is no key, or it is of another mode than the refunds in the database.
         """
         at, intent = self._clock(), books.intent
         payment = intent.payment
@@ -209,9 +209,10 @@ class Settling:
         Raises:
             ProviderUnavailable: no usable answer in time.
             ProviderRefused: the key or the account is wrong.
-            ConfigurationError: there is no key.
+            ConfigurationError: there is no key, or it is of another mode than the refunds in the database.
         """
         provider = self._provider(replace(self._settings.provider, retry_seconds=RETRY_SECONDS))
+        provider.check_mode(mirror.accounts(self._database))  # What is absent in test mode may be live.
         until = time.monotonic() + LOOK_SECONDS
         answers: SimpleQueue[Told | Exception] = SimpleQueue()
 

@@ -165,6 +165,23 @@ def test_a_desk_without_a_right_key_says_so_and_writes_nothing(
     assert len(book.entries(town.database, case.id)) == 1
 
 
+def test_a_key_of_the_other_mode_proves_nothing_and_is_not_asked_with(town: Town) -> None:
+    intent, case = stuck(town)
+    made = by_hand(town, intent)
+    before = len(town.street.requests())
+    live = replace(town.settings.provider, api_key=Secret("sk_live_sandbox"))
+    town.settings = replace(town.settings, provider=live)
+
+    for ask in (
+        lambda: looked(town, case),
+        lambda: at(town).confirm(case.id, refund_id=made, **click(case)),
+        lambda: at(town).refute(case.id, **click(case)),
+    ):
+        with pytest.raises(ConfigurationError, match="holds test refunds, and STRIPE_API_KEY is a live key"):
+            ask()
+    assert (row(town, intent), len(town.street.requests())) == ((UNKNOWN, None), before)
+
+
 def test_who_has_no_payment_to_ask_about_is_told_what_to_do(town: Town) -> None:
     _, case = stuck(town, payment=None, paid=False)
 

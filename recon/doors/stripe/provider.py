@@ -23,6 +23,7 @@ from recon.model.payloads import LATEST_SECONDS
 from recon.model.records.guarded import Heard
 from recon.model.records.provider import Intent, Refund, RefundEvent
 from recon.model.records.results import Reject
+from recon.model.records.runs import Account
 from recon.model.records.words import AccountId, RefundId
 from recon.model.settings import ProviderSettings
 
@@ -79,6 +80,21 @@ class Provider:
         """Return whether the key moves real money, as its prefix says; None when it does not say."""
         prefix = re.match(r"[sr]k_(live|test)_", self._settings.api_key.reveal())
         return prefix[1] == "live" if prefix else None
+
+    def check_mode(self, accounts: Iterable[Account]) -> None:
+        """Return if the key is of the mode in which each account's refunds were read, where both are known.
+
+        Raises:
+            ConfigurationError: it moves real money and the database's refunds do not, or the other way round.
+        """
+        livemode = self.livemode()
+        for account in accounts:
+            if None not in {livemode, account.livemode} and account.livemode is not livemode:
+                theirs, ours = ("live", "test") if account.livemode else ("test", "live")
+                raise ConfigurationError(
+                    f"This database holds {theirs} refunds, and STRIPE_API_KEY is a {ours} key: "
+                    "use the key of the other mode, or another database (RECON_DATABASE_URL)."
+                )
 
     def now(self) -> datetime | None:
         """Return the provider's time at its latest answer, to the second; None before the first one."""
