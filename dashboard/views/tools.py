@@ -54,7 +54,7 @@ def _tool(
     if tool is None:
         st.header("Not declared", anchor=False)
         st.text(safe.line(switch.tool))
-        st.caption("tools.toml does not name it: the guard sends nothing for it.")
+        st.caption("tools.toml does not name it: its calls are looked at as a refund's would be.")
     else:
         st.header(tool.name, anchor=False)  # As tools.toml takes names: nothing in it is markdown.
         st.text(safe.line(tool.title))

@@ -94,7 +94,8 @@ def off(name: ToolName, reason: Reason, by: By = None) -> None:
     no role; an operator who is put down as a viewer is refused.
 
     Exit 0: it is off.
-    Exit 2: there is no such tool, or no reason.
+    Exit 2: there is no such tool, or no reason, or you may not.
+    Exit 75: others moved the switch at the same moment, again and again.
     """
     from uuid import uuid4
 
@@ -116,7 +117,7 @@ def on(name: ToolName, reason: Reason, by: By = None) -> None:
     """Lift a tool's kill switch: it is sent again. Look at the open cases first.
 
     Exit 0: it is on.
-    Exit 2: there is no such tool, it is not off, or no reason.
+    Exit 2: there is no such tool, it is not off, or no reason, or you may not.
     Exit 75: somebody moved the switch at the same moment.
     """
     from uuid import uuid4
