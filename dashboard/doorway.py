@@ -98,7 +98,7 @@ class Turned:
         await PlainTextResponse(f"{self.sentence}\n", self.status)(scope, receive, send)
 
 
-class Guarded:
+class Hardened:
     """ASGI middleware for what a browser is told of every answer, whatever stands before the desk."""
 
     HEADERS: Final = (
@@ -117,13 +117,13 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and add to the answer's headers."""
 
-        async def guarded(message: Message) -> None:
+        async def hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
                 kept = [(name, self._kept(name, value)) for name, value in message.get("headers", [])]
                 message = {**message, "headers": [*kept, *self.HEADERS]}
             await send(message)
 
-        await self._app(scope, receive, guarded if scope["type"] == "http" else send)
+        await self._app(scope, receive, hardened if scope["type"] == "http" else send)
 
     def _kept(self, name: bytes, value: bytes) -> bytes:
         """Return a header; a cookie goes over TLS only, where the desk is reached so."""

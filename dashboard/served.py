@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from streamlit.runtime.secrets import SecretsValue
 
 from dashboard.assets import Assets
-from dashboard.doorway import STANDING, Doorway, Guarded
+from dashboard.doorway import STANDING, Doorway, Hardened
 from dashboard.entrance import PROVIDER
 from dashboard.readiness import ready
 from dashboard.returning import Returning
@@ -62,7 +62,7 @@ def middleware(admission: Admission) -> list[Middleware]:
     settings = admission.settings
     url, secret = settings.dashboard.url, settings.sign_in.cookie_secret
     passed = [
-        Middleware(Guarded, secure=url.startswith("https://") and admission.mode != "local"),
+        Middleware(Hardened, secure=url.startswith("https://") and admission.mode != "local"),
         Middleware(Doorway, admission=admission),
     ]
     if admission.mode == "oidc":

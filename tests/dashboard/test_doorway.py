@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from starlette.types import ASGIApp
 
-from dashboard.doorway import ARRIVAL, HEALTH, Doorway, Guarded
+from dashboard.doorway import ARRIVAL, HEALTH, Doorway, Hardened
 from recon.admission import Admission
 from recon.model.records.words import Role
 from recon.model.settings import DashboardSettings, Secret, Settings, SignInSettings
@@ -157,7 +157,7 @@ def test_whoever_watches_the_server_is_answered(mode: str) -> None:
 
 def guarded(cookie: str, *, secure: bool) -> Seen:
     def wrap(app: ASGIApp) -> ASGIApp:
-        return Guarded(app, secure=secure)
+        return Hardened(app, secure=secure)
 
     return asked(wrap, [], answer=[("Set-Cookie", cookie), ("Content-Type", "text/html")])
 
