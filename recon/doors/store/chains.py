@@ -1,7 +1,7 @@
 """The chains of entries: each entry's hash covers the one before it, per topic, so that a change shows.
 
-A topic is a case, or the kill switch of a tool. Never writes; cases.py and switches.py add links in the
-transaction that moves the case or the switch.
+A topic is a case, the kill switch of a tool, or the limit of a currency. Never writes; cases.py, switches.py
+and limits.py add links in the transaction that moves what the topic is.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
