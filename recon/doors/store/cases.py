@@ -206,7 +206,8 @@ def verify(database: Database) -> tuple[str, ...]:
         wrong = chains.broken(connection)
         named = {sentence.partition(":")[0] for sentence in wrong}
         wrong += (*chains.illegible(connection, but=named), *seals.broken(connection))
-        wrong += (*proposals.unmade(connection), *limits.unexplained(connection))
+        wrong += (*proposals.unmade(connection), *proposals.untold(connection))
+        wrong += limits.unexplained(connection)
         return wrong + tuple(f"The trigger {name} is missing." for name in lacking)
 
 

@@ -1,6 +1,7 @@
 """Four eyes in the database itself: triggers that refuse what one person may not do, whoever writes.
 
-An entry by which somebody settles a case above the limit needs an approved proposal of another person's;
+An entry by which somebody settles a case above the limit needs an approved proposal of another person's,
+which an entry of theirs tells;
 proposals can only be added, open, and answered once; a limit changes only with the entry that says so.
 """
 
@@ -116,12 +117,17 @@ def _alone(spelled: Callable[[str], str]) -> str:
     """Return whether a new entry's case is at or above the limit, and nobody proposed it to its actor."""
     tied = f"substr(NEW.action_id, 1, {len(APPROVED)}) = '{APPROVED}'"
     of_proposal = f"p.id = substr(NEW.action_id, {len(APPROVED) + 1}) AND p.case_id = NEW.topic"
+    # Else somebody could write down in another's name what they then approve in their own.
+    told = (
+        "e.topic = NEW.topic AND e.action = 'proposed' AND e.actor = p.proposed_by AND e.at = p.proposed_at"
+    )
     another = f"p.decided_by = NEW.actor AND {spelled('p.proposed_by')} <> {spelled('NEW.actor')}"
     return (
         "EXISTS (SELECT 1 FROM cases c JOIN approval_limits l ON l.currency = c.currency "  # noqa: S608 -- our names
         "WHERE c.id = NEW.topic AND c.at_risk_minor >= l.minor) "
         f"AND NOT ({tied} AND EXISTS (SELECT 1 FROM proposals p WHERE {of_proposal} "
-        f"AND p.action = NEW.action AND p.state = 'approved' AND {another}))"
+        f"AND p.action = NEW.action AND p.state = 'approved' AND {another} "
+        f"AND EXISTS (SELECT 1 FROM entries e WHERE {told})))"
     )
 
 

@@ -73,6 +73,19 @@ def unmade(connection: Connection) -> Iterator[str]:
         yield f"{row.case_id}: proposal {row.id} is approved, and no entry is the move that it was about."
 
 
+def untold(connection: Connection) -> Iterator[str]:
+    """Yield a sentence for each proposal that no entry tells as it stands: it came past the desk."""
+    told = select(entries.c.topic).where(
+        entries.c.topic == _COLUMNS.case_id,
+        entries.c.action == Action.PROPOSED,
+        entries.c.actor == _COLUMNS.proposed_by,
+        entries.c.at == _COLUMNS.proposed_at,
+    )
+    query = select(_COLUMNS.id, _COLUMNS.case_id).where(~told.correlate(proposals).exists())
+    for row in connection.execute(query.order_by(_COLUMNS.id)):
+        yield f"{row.case_id}: no entry tells that proposal {row.id} was made, by whom and when."
+
+
 def _voiding(connection: Connection, change: Change, proposal: Proposal | None) -> Change:
     """Return the change; where it voids a proposal, that is written, and its entry says so."""
     if proposal is None or change.entry.action in BESIDE:

@@ -58,6 +58,14 @@ def approved(case: Case, proposal: Proposal, name: str = "Bea") -> tuple[Change,
     return found
 
 
+def declined(database: Database, case: Case, proposal: Proposal) -> tuple[Change, Proposal]:
+    stands = cases.get(database, case.id)
+    assert stands is not None
+    found = rules.decline(stands, proposal, **by("Bea"))
+    assert not isinstance(found, Illegal)
+    return found
+
+
 def answer(database: Database, state: str, name: str = "Bea", more: str = "") -> None:
     """Answer every proposal past the store."""
     said = "decided_by = :name, decided_at = 1, decided_reason = 'x'"
@@ -297,6 +305,30 @@ def test_an_approval_whose_move_nobody_made_is_found(database: Database, case: C
     assert cases.verify(database) == (
         f"{case.id}: proposal {proposal.id} is approved, and no entry is the move that it was about.",
     )
+
+
+def test_what_is_written_down_in_anothers_name_is_found_and_approves_nothing(
+    database: Database, case: Case
+) -> None:
+    _, forged = propose(database, case)  # As it would be; what follows writes its like past the store.
+    change, gone = declined(database, case, forged)
+    cases.move(database, change, proposal=gone)
+    with database.write() as connection:
+        as_cals = SAME.replace("proposed_by", "'Cal'")
+        row = f"SELECT 'P-FORGED', {as_cals}, 'open' FROM proposals"  # noqa: S608 -- of this test's own
+        connection.execute(text(f"INSERT INTO proposals (id, {SAME}, state) {row}"))
+    found = proposals.waiting(database, case.id)
+    stands = cases.get(database, case.id)
+    assert found is not None
+    assert stands is not None
+    change, decided = approved(stands, found)
+
+    assert cases.verify(database) == (
+        f"{case.id}: no entry tells that proposal P-FORGED was made, by whom and when.",
+    )
+    with pytest.raises(NotPermitted, match="the approval of another person"):
+        cases.move(database, change, proposal=decided)
+    assert cases.get(database, case.id) == stands
 
 
 def test_the_triggers_are_missed_and_made_again(database: Database) -> None:
