@@ -31,6 +31,7 @@ PATIENT = GuardSettings()
 # For what hangs: real seconds pass.
 HASTY = replace(PATIENT, deadline_seconds=3.0, send_timeout_seconds=0.8)
 ORDER, PAYMENT = "8812", "pi_1"
+NOUN = "refund of 49.00 USD for order 8812"  # What messages call it.
 MINUTE = timedelta(minutes=1)
 REFUNDS = "POST /v1/refunds"
 LISTS = "GET /v1/refunds"
@@ -133,6 +134,11 @@ def a_shop(database: Database, street: Street, **changes: Any) -> Iterator[Shop]
         yield shop
     finally:
         shop.close()
+
+
+def told(outcome: Outcome) -> tuple[str, str]:
+    """Return what a caller is told: status and message."""
+    return str(outcome.status), outcome.message
 
 
 def statuses(*outcomes: Outcome) -> list[str]:

@@ -16,10 +16,9 @@ from recon.doors.store.engines import Database
 from recon.guard import Guard, RefundTool
 from recon.model import tables
 from recon.model.errors import ConfigurationError, ProviderRefused
-from recon.model.records.guarded import Outcome
 from recon.model.records.words import IntentKey, IntentStatus
 from recon.model.settings import ProviderSettings, Secret, Settings
-from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider
+from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, told
 from tests.sandboxes import STRIPE_KEY, Street
 
 
@@ -33,13 +32,6 @@ def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
 def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
     with a_shop(database, sandbox, settings=HASTY) as opened:
         yield opened
-
-
-NOUN = "refund of 49.00 USD for order 8812"
-
-
-def told(outcome: Outcome) -> tuple[str, str]:
-    return str(outcome.status), outcome.message
 
 
 def test_what_nobody_sent_is_cancelled_by_a_sweep_and_sent_by_the_next_call(shop: Shop) -> None:

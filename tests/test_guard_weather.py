@@ -11,7 +11,6 @@ from recon.doors import intents
 from recon.doors.store.engines import Database
 from recon.guard import RefundTool
 from recon.model.errors import DatabaseUnavailable
-from recon.model.records.guarded import Outcome
 from recon.model.records.words import IntentStatus
 from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider
 from tests.sandboxes import Street
@@ -27,13 +26,6 @@ def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
 def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
     with a_shop(database, sandbox, settings=HASTY) as opened:
         yield opened
-
-
-NOUN = "refund of 49.00 USD for order 8812"
-
-
-def told(outcome: Outcome) -> tuple[str, str]:
-    return str(outcome.status), outcome.message
 
 
 def test_without_a_database_nothing_is_sent(sandbox: Street, tmp_path: Any) -> None:  # noqa: ANN401  # a path
