@@ -34,6 +34,8 @@ FORWARDED: Final = (
 ARRIVAL: Final = "X-Recon-Arrival"  # Ours alone: what the proxy vouched for, as we understood it.
 # Asked by whoever watches the server, who is nobody and learns nothing but that it runs.
 HEALTH: Final = "/_stcore/health"
+# Streamlit's counts, and its interface for programs: nobody signs in there, whatever stands before the desk.
+CLOSED: Final = ("/_stcore/metrics/", "/_stcore/agent/")
 POLICY: Final = 1008  # A WebSocket that is refused; before the handshake's end the client sees a 403.
 
 
@@ -73,6 +75,8 @@ class Doorway:
             return Turned(403, refused) if refused else None
         if scope["type"] == "http" and scope["path"] == HEALTH:
             return None
+        if f"/{scope['path'].strip('/')}/".startswith(CLOSED):
+            return Turned(404, "Nobody is answered there.")
         found = self._admission.by_headers(_texts(scope["headers"])) if mode == "proxy" else None
         if isinstance(found, Refused):
             return Turned(403, found.sentence)

@@ -155,6 +155,18 @@ def test_whoever_watches_the_server_is_answered(mode: str) -> None:
     assert through(mode, [("Host", "10.0.0.9:8501")], path=HEALTH, kind="websocket").status == 403
 
 
+@KINDS
+@pytest.mark.parametrize("mode", ["oidc", "proxy"])
+@pytest.mark.parametrize(
+    "path", ["/_stcore/metrics", "//_stcore/metrics/", "/_stcore/agent", "/_stcore/agent/openapi.json"]
+)
+def test_where_nobody_signs_in_nobody_is_answered(kind: str, mode: str, path: str) -> None:
+    seen = through(mode, FROM_PROXY, path=path, kind=kind)
+
+    assert (seen.status, seen.passed) == (404 if kind == "http" else 403, None)
+    assert through(mode, FROM_PROXY, path="/_stcore/stream", kind=kind).status == PASSED[kind]
+
+
 def guarded(cookie: str, *, secure: bool) -> Seen:
     def wrap(app: ASGIApp) -> ASGIApp:
         return Hardened(app, secure=secure)
