@@ -70,7 +70,7 @@ def by_headers(headers: Iterable[Header], sign_in: SignInSettings, *, now: datet
     told = (secret or "").encode()
     if not sign_in.proxy_secret or not hmac.compare_digest(told, sign_in.proxy_secret.reveal().encode()):
         return unproved
-    name = named(_only(found, sign_in.user_header))
+    name = _single(_only(found, sign_in.user_header))
     groups = _only(found, sign_in.groups_header, absent="")
     if name is None or groups is None:
         return unproved
@@ -101,10 +101,23 @@ def _vouched(claims: Mapping[str, object]) -> Actor | None:
     email = claims.get("email")
     if claims.get("email_verified") is not True or not isinstance(email, str):
         return None
-    local, at, domain = email.partition("@")
-    if not (local and at and domain) or "@" in domain or " " in email:
+    return named(email) if _is_address(email) else None
+
+
+def _single(user: str | None) -> Actor | None:
+    """Return the one person that a proxy's header names, None where it names none or more.
+
+    A proxy that adds its line to one that the browser sent may join the two by a comma, and by each such name
+    the same person would be another one.
+    """
+    if user is None or "," in user or ("@" in user and not _is_address(user)):
         return None
-    return named(email)
+    return named(user)
+
+
+def _is_address(text: str) -> bool:
+    local, at, domain = text.partition("@")
+    return bool(local and at and domain) and "@" not in domain and " " not in text
 
 
 def _instant(value: object) -> datetime | None:

@@ -244,6 +244,14 @@ def test_without_a_secret_of_ours_nobody_proves_anything() -> None:
     assert why(vouched((HEADERS[1][0], ""), without=HEADERS[1][0], proxy_secret=Secret(""))) is Shut.UNPROVED
 
 
+@pytest.mark.parametrize(
+    "user",
+    ["x, kim@example.com", "x,kim", "x kim@example.com", "ana@kim@example.com", "@example.com", "kim@"],
+)
+def test_two_users_in_one_header_are_nobody(user: str) -> None:
+    assert why(vouched((HEADERS[2][0], user), without=HEADERS[2][0])) is Shut.UNPROVED
+
+
 @pytest.mark.parametrize("user", ["kim\nana", "kim\x00", " kim", "k" * (NAME_LIMIT + 1)])
 def test_a_user_that_no_story_can_tell_is_nobody(user: str) -> None:
     assert why(vouched((HEADERS[2][0], user), without=HEADERS[2][0])) is Shut.UNPROVED
