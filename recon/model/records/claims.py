@@ -31,11 +31,10 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Adoption:
-    """The refund becomes an intent of ours. refund: as it was read. intent: the row to write."""
+class _OfRefund:
+    """What is said of a refund. refund: as it was read."""
 
     refund: Refund
-    intent: Intent
 
     @property
     def money(self) -> Money:
@@ -49,21 +48,17 @@ class Adoption:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """The refund belongs to that intent of its account. refund: as it was read. intent_key: None unlinks."""
+class Adoption(_OfRefund):
+    """The refund becomes an intent of ours. intent: the row to write."""
 
-    refund: Refund
+    intent: Intent
+
+
+@dataclass(frozen=True, slots=True)
+class Link(_OfRefund):
+    """The refund belongs to that intent of its account. intent_key: None unlinks."""
+
     intent_key: IntentKey | None
-
-    @property
-    def money(self) -> Money:
-        """Return how much money it is about, which may be more than its case has at risk."""
-        return Money(self.refund.amount_minor, self.refund.currency)
-
-    @property
-    def rests_on(self) -> str:
-        """Return the rows that it rests on, for messages."""
-        return f"refund {self.refund.id} and its intent"
 
 
 @dataclass(frozen=True, slots=True)
