@@ -6,6 +6,7 @@ Neither raises into the framework that calls it. Loads no frames: it lives in ot
 
 import asyncio
 import contextvars
+import inspect
 import logging
 import threading
 import time
@@ -42,6 +43,7 @@ __all__ = ["Guard", "Outcome", "OutcomeStatus", "RefundTool", "settle"]
 log = logging.getLogger("recon.guard")  # In the host's own process: its handlers, its format.
 
 TOOL = "refund_order"
+_NOUN = "refund"
 KEY_FIELDS = ("order_id", "reference")
 # What may be told to the provider as a refund's reason. Not "fraudulent": that blocks the customer's card and
 # address, which no model decides. Source: https://docs.stripe.com/api/refunds/create
@@ -165,6 +167,7 @@ class RefundTool:
             self._refund,
             stop.is_set,
             {"call_id": call_id, "caller": caller, "reason": reason},
+            began=time.monotonic(),  # It may have to wait for a thread.
             order_id=order_id,
             amount=amount,
             currency=currency,
@@ -174,7 +177,10 @@ class RefundTool:
             customer_id=customer_id,
         )
         context = contextvars.copy_context()
-        running = asyncio.get_running_loop().run_in_executor(self._threads, context.run, work)
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._threads, context.run, work)
+        except RuntimeError:  # The process is ending.
+            return outcomes.not_by_this(_NOUN, None, "this tool is closed")
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:  # The framework's time-out, or a person who closed the window.
@@ -186,13 +192,18 @@ class RefundTool:
 
         What is unknown is looked up. Rejected is what was never done.
         """
+        noun = _NOUN
         try:
-            return self._status(str(order_id).strip(), AccountId(account.strip()))
+            named = keys.order(order_id, account)
+            if isinstance(named, Unfit):
+                return outcomes.refused(named.reason)
+            noun = f"refund of order {named[0]}"
+            return self._status(*named)
         except ReconError as error:  # The database is away.
             log.warning("The status of an order cannot be read: %s", error)
         except Exception:
             log.exception("A bug while a status was read.")
-        return outcomes.unknown(f"refund of order {order_id}", None)
+        return outcomes.unknown(noun, None)
 
     def settle(self) -> Settled:
         """Look up what is unsettled, send nothing, and return what became of it.
@@ -207,16 +218,23 @@ class RefundTool:
         self._threads.shutdown()
         self._database.close()
 
-    def _refund(self, give_up: Callable[[], bool], about: Mapping[str, object], **asked: object) -> Outcome:
+    def _refund(
+        self,
+        give_up: Callable[[], bool],
+        about: Mapping[str, object],
+        *,
+        began: float | None = None,
+        **asked: object,
+    ) -> Outcome:
         """Return the outcome of one call, whatever happens."""
-        noun, key = "refund", None
+        noun, key = _NOUN, None
         try:
             business = keys.refund(**asked)
             if isinstance(business, Unfit):
                 return outcomes.refused(business.reason)
             wanted = self._wanted(business, about.get("reason"))
             noun, key = wanted.noun, wanted.key
-            return self._gate.call(wanted, _asked({**asked, **about}), give_up=give_up)
+            return self._gate.call(wanted, _asked({**asked, **about}), give_up=give_up, began=began)
         except Exception:
             # A bug of ours must not become an exception that the framework answers by calling again.
             log.exception("A bug in a guarded call.")
@@ -257,17 +275,17 @@ class RefundTool:
         return replace(first, others=tuple(others))
 
     def _standing(self, intent: Intent, row: Guarded) -> Outcome:
-        noun = _noun(intent)
+        noun, row = _noun(intent), replace(row, tool=self._tool)
         if guarding.step(row) is guarding.Step.LOOK:
             with suppress(ReconError):  # A run or a person is faster, or the database is away.
                 row = self._gate.look(row)
         if row.status is IntentStatus.DONE:
-            return self._gate.confirm(replace(row, tool=self._tool), noun)
+            return self._gate.confirm(row, noun)
         if row.status is IntentStatus.FAILED:
             return outcomes.failed(noun, row)
-        if row.first_sent_at is None:
+        if row.first_sent_at is None and row.until <= self._clock():
             return outcomes.not_sent(noun, row.key, "nobody has sent it")
-        return outcomes.unknown(noun, row.key, person=row.refusal is not None)
+        return outcomes.open_still(noun, row)
 
 
 def settle(database: Database, settings: Settings, *, clock: Clock = _now) -> Settled:
@@ -305,7 +323,12 @@ class Guard:
         """send: takes key and body, and returns an id; ProviderRefused from it says that nothing was done.
 
         find: takes the same, and returns the id of what the key made, or None where all was looked through.
+
+        Raises:
+            ConfigurationError: one of them is a coroutine function, which a call of it would not run.
         """
+        if any(map(inspect.iscoroutinefunction, (send, find))):
+            raise ConfigurationError(f"Expected plain functions for {tool}, found a coroutine function.")
         self._tool = tool
         self._gate = Gate(
             _opened(engine),
@@ -317,7 +340,7 @@ class Guard:
 
     def call(
         self,
-        fields: Mapping[str, str],
+        fields: Mapping[str, str | int | None],
         body: Mapping[str, object],
         *,
         noun: str,
@@ -327,14 +350,17 @@ class Guard:
     ) -> Outcome:
         """Do it once for these fields, and return what the caller may believe.
 
-        fields: what makes the decision, as texts. body: what is sent, as JSON has it; the same fields with
-        another body are refused. noun: for messages.
+        fields: what makes the decision, as texts or whole numbers; None is absent. body: what is sent, as
+        JSON has it; the same fields with another body are refused. noun: for messages.
         """
         key = None
         try:
-            key = keys.make(self._tool, AccountId(account), fields)
+            named = keys.decision(fields, account)
+            if isinstance(named, Unfit):
+                return outcomes.refused(named.reason)
+            key = keys.make(self._tool, *named)
             prints = {name: stored.canonical(value) for name, value in body.items()}
-            wanted = Wanted(self._tool, noun, AccountId(account), key, prints, body)
+            wanted = Wanted(self._tool, noun, named[0], key, prints, body)
             return self._gate.call(wanted, _asked({**fields, "call_id": call_id, "caller": caller}))
         except Exception:
             # As with a refund.

@@ -57,8 +57,9 @@ class _Bar(StrEnum):
 class _Call:
     """One call under way.
 
-    until: its deadline, on the timer. give_up: says yes once nobody waits for it any more. sent: it may have
-    sent something. number: of its record, None until there is one. noted: whether that says what it was told.
+    until: its deadline, on the timer. give_up: says yes once nobody waits for it any more. sent: it or
+    another call may have sent something. number: of its record, None until there is one. noted: whether that
+    says what it was told.
     """
 
     wanted: Wanted
@@ -92,12 +93,20 @@ class Gate:
         self._timer = timer
         self._sleep = sleep
 
-    def call(self, wanted: Wanted, asked: Asked, *, give_up: Callable[[], bool] = lambda: False) -> Outcome:
+    def call(
+        self,
+        wanted: Wanted,
+        asked: Asked,
+        *,
+        give_up: Callable[[], bool] = lambda: False,
+        began: float | None = None,
+    ) -> Outcome:
         """Do it unless it is done, and return what the caller may believe.
 
-        give_up: asked just before something is sent; nothing is sent once it says yes.
+        give_up: asked just before something is sent; nothing is sent once it says yes. began: when the caller
+        began to wait, on the timer; None is now.
         """
-        until = self._timer() + self._settings.deadline_seconds
+        until = (self._timer() if began is None else began) + self._settings.deadline_seconds
         call = _Call(wanted, asked, until, give_up, _holder())
         try:
             outcome = self._call(call)
@@ -162,6 +171,7 @@ class Gate:
         noun = call.wanted.noun
         while True:
             row, mine = self._enter(call)
+            call.sent = call.sent or not mine or row.first_sent_at is not None
             drift = keys.drift(row.fingerprint, call.wanted.fingerprint)
             step = guarding.step(row)
             outcome: Outcome | None = None
@@ -176,7 +186,7 @@ class Gate:
                 with suppress(LeaseLost):  # Another call, a run or a person was faster: see what it is now.
                     outcome = self._send(row, call) if step is Step.SEND else self._settle(row, call)
             elif not self._wait(row, call):
-                outcome = _told(row, noun, None, again=True)
+                outcome = outcomes.told(row, noun, None, again=True)
             if outcome is not None:
                 return outcome
 
@@ -191,7 +201,9 @@ class Gate:
                 number = intents.note_call(connection, call.wanted, call.asked, now)
         if call.number is None:
             call.number = number
-        return found
+        row, mine = found
+        # Tools that do the same thing share its key, whichever of them was called first.
+        return replace(row, tool=call.wanted.tool), mine
 
     def _wait(self, row: Guarded, call: _Call) -> bool:
         """Wait for what another call makes of it; False when this call's time is over first."""
@@ -240,9 +252,10 @@ class Gate:
             LeaseLost: somebody was faster.
         """
         with self._database.write() as connection:
-            if intents.switched_off(connection, row.tool):
+            busy = intents.blocked(connection, row) is not None
+            if intents.switched_off(connection, row.tool, row):  # Read last: the line before may have waited.
                 return _Bar.OFF
-            if intents.blocked(connection, row) is not None:
+            if busy:
                 return _Bar.BUSY
             begun = guarding.begun(row, self._clock())
             intents.write(connection, begun)
@@ -253,7 +266,7 @@ class Gate:
     ) -> Outcome:
         """Return why nothing was sent, or that nobody knows where an earlier request is unresolved."""
         if row.first_sent_at is not None:
-            return self._written(row, call, _unknown(call.wanted.noun, row))
+            return self._written(row, call, outcomes.open_still(call.wanted.noun, row))
         return self._written(replace(row, status=status or row.status), call, outcome)
 
     def _sent(self, begun: Guarded, call: _Call) -> Answer:
@@ -289,7 +302,7 @@ class Gate:
                 became, found = self._look(became, call.until)
         if became.first_sent_at is None:
             return self._written(became, call, outcomes.not_sent(noun, begun.key, answer.said))
-        return self._written(became, call, _told(became, noun, found.state, again=again))
+        return self._written(became, call, outcomes.told(became, noun, found.state, again=again))
 
     def _settle(self, row: Guarded, call: _Call) -> Outcome:
         """Look it up; where that proves that nothing came of it, send it once more.
@@ -303,7 +316,7 @@ class Gate:
         unknown = found.status is IntentStatus.PENDING_UNKNOWN
         if unknown and guarding.may_send_again(found, now, self._settings):
             return self._send(found, call)
-        return self._written(found, call, _told(found, call.wanted.noun, finding.state, again=True))
+        return self._written(found, call, outcomes.told(found, call.wanted.noun, finding.state, again=True))
 
     def _look(self, row: Guarded, until: float) -> tuple[Guarded, Finding]:
         """Return what a look-up makes of it, and what was found; nothing is written."""
@@ -322,15 +335,16 @@ class Gate:
         held = self._take(row)
         if held is None:
             return Settled()
-        if guarding.step(held) is Step.SEND:
-            self._write(replace(held, status=IntentStatus.CANCELLED, updated_at=self._clock()))
-            return Settled(cancelled=1)
-        began = self._clock()
-        found, finding = self._look(held, self._timer() + self._settings.send_timeout_seconds)
+        unsent = guarding.step(held) is Step.SEND
         try:
+            if unsent:
+                self._write(replace(held, status=IntentStatus.CANCELLED, updated_at=self._clock()))
+                return Settled(cancelled=1)
+            began = self._clock()
+            found, finding = self._look(held, self._timer() + self._settings.send_timeout_seconds)
             self._write(replace(found, next_at=began + guarding.rest(found, began, self._settings)))
         except LeaseLost:  # A run or a person was faster.
-            return Settled(looked=1)
+            return Settled(looked=int(not unsent))
         return Settled(
             looked=1,
             done=int(found.status is IntentStatus.DONE),
@@ -342,7 +356,8 @@ class Gate:
     def _take(self, row: Guarded) -> Guarded | None:
         now = self._clock()
         with self._database.write() as connection:
-            return intents.take(connection, row, _holder(), now=now, until=now + self._settings.lease)
+            held = intents.take(connection, row, _holder(), now=now, until=now + self._settings.lease)
+        return None if held is None else replace(held, tool=row.tool)
 
     def _let_go(self, row: Guarded, *, mine: bool) -> None:
         if mine:
@@ -376,19 +391,6 @@ class Gate:
         assert call.number is not None, "a call is recorded as it enters"
         with self._database.write() as connection:
             intents.note_answer(connection, call.number, outcome, self._clock())
-
-
-def _told(row: Guarded, noun: str, state: str | None, *, again: bool) -> Outcome:
-    if row.status is IntentStatus.DONE:
-        return outcomes.done(noun, row, state=state, again=again)
-    if row.status is IntentStatus.FAILED:
-        return outcomes.failed(noun, row)
-    return _unknown(noun, row)
-
-
-def _unknown(noun: str, row: Guarded) -> Outcome:
-    """Return that nobody knows; where the provider refused all the same, only a person can find out."""
-    return outcomes.unknown(noun, row.key, person=row.refusal is not None)
 
 
 def _holder() -> str:

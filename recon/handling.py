@@ -6,6 +6,7 @@ Never decides whether to act, and never raises for what the world does.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from uuid import UUID
 
 from recon.doors.stripe.provider import Provider
 from recon.model.errors import ProviderRefused, ProviderUnavailable
@@ -82,21 +83,30 @@ class Functions:
     def send(self, row: Guarded, *, until: float) -> Answer:  # noqa: ARG002 -- the function has its own limit
         """Call the function once; ProviderRefused is its way to say that nothing was done."""
         try:
-            return Answer(AnswerKind.DONE, id=self._send(row.key, row.body))
+            made: object = self._send(row.key, row.body)
         except ProviderRefused as refused:  # The one answer that says so clearly.
             return Answer(AnswerKind.REFUSED, str(refused))
         except Exception as error:  # noqa: BLE001 - whatever it is, it may have been done before that
             return Answer(AnswerKind.UNKNOWN, type(error).__name__)
+        named = _named(made)
+        if made is not None and named is None:
+            return Answer(AnswerKind.UNKNOWN, f"it returned no id but {type(made).__name__}")
+        return Answer(AnswerKind.DONE, id=named)
 
     def find(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above
         """Return what the function finds; without one nothing is ever proved."""
         if self._find is None:
             return Finding(FindingKind.UNREADABLE, said="nothing can look for it")
         try:
-            found = self._find(row.key, row.body)
+            found: object = self._find(row.key, row.body)
         except Exception as error:  # noqa: BLE001 - whatever it is, nothing is proved
             return Finding(FindingKind.UNREADABLE, said=type(error).__name__)
-        return Finding(FindingKind.ABSENT) if found is None else Finding(FindingKind.LIVE, found)
+        if found is None:
+            return Finding(FindingKind.ABSENT)
+        named = _named(found)
+        if named is None:
+            return Finding(FindingKind.UNREADABLE, said=f"it returned no id but {type(found).__name__}")
+        return Finding(FindingKind.LIVE, named)
 
     def check(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above
         """Return that what was made is made: a function's result has no later life."""
@@ -105,3 +115,9 @@ class Functions:
     def now(self) -> datetime | None:
         """Return None: a function tells no time."""
         return None
+
+
+def _named(made: object) -> str | None:
+    """Return an id as the text that any database keeps; None for what is none, such as a bare yes or no."""
+    known = isinstance(made, str | int | UUID) and not isinstance(made, bool)
+    return (str(made) or None) if known else None

@@ -173,10 +173,13 @@ def blocked(connection: Connection, row: Guarded) -> IntentKey | None:
     return None if found is None else IntentKey(found)
 
 
-def switched_off(connection: Connection, tool: str) -> bool:
-    """Return whether a tool's kill switch is thrown."""
-    query = select(switches.c.tool).where(switches.c.tool == tool, switches.c.thrown)
-    return connection.scalar(query) is not None
+def switched_off(connection: Connection, tool: str, row: Guarded | None = None) -> bool:
+    """Return whether a tool's kill switch is thrown, or that of the tool under which a row was begun."""
+    names = switches.c.tool == tool
+    if row is not None:
+        begun = select(guarded.c.tool).where(guarded.c.account == row.account, guarded.c.key == row.key)
+        names = or_(names, switches.c.tool.in_(begun))
+    return connection.scalar(select(switches.c.tool).where(switches.c.thrown, names)) is not None
 
 
 def due(connection: Connection, tools: Iterable[str], *, now: datetime, limit: int) -> tuple[Guarded, ...]:
@@ -243,15 +246,16 @@ def note_answer(connection: Connection, number: int, outcome: Outcome, at: datet
 def _open(connection: Connection, wanted: Wanted, holder: str, *, now: datetime, until: datetime) -> bool:
     """Write a side effect down, leased; False when its key is known already.
 
-    An intent of that key that somebody else wrote keeps what it says, and counts as sent: who knows.
+    An intent of that key that somebody else wrote keeps what it says, and counts as sent: who knows. One that
+    was cancelled counts as sent where it says so.
     """
     first = None
     known = wanted.intent
     if known is not None and not put(connection, known):
         known = get(connection, wanted.account, wanted.key)
         assert known is not None, f"{wanted.key} was taken a moment ago"
-        if known.status is not IntentStatus.CANCELLED:
-            first = known.first_sent_at or known.created_at
+        unsent = None if known.status is IntentStatus.CANCELLED else known.created_at
+        first = known.first_sent_at or unsent
     values = {
         "account": wanted.account,
         "key": wanted.key,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 
-from recon.model import money, stored
+from recon.model import money, spellings, stored
 from recon.model.records.guarded import Unfit
 from recon.model.records.words import AccountId, IntentKey
 
@@ -22,6 +22,7 @@ _UNSHOWN = re.compile(r"[^A-Za-z0-9_.]+")
 _AMOUNT = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?")
 # Names of ours end up in tables, an HTTP header and the provider's metadata, whose values hold 500.
 LONGEST = 255
+_NO_ORDER = "order_id must say which order is refunded; found none"
 _BITS = 64  # Of a number: what any column of ours holds, and what Python writes out at once.
 _OPERATION = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # Letters that a header can hold; what the provider calls its payments has no others.
@@ -68,6 +69,33 @@ def make(operation: str, account: AccountId, fields: Mapping[str, str]) -> Inten
     return IntentKey(":".join(part for part in (operation, name, digest) if part))
 
 
+def normal(fields: Mapping[str, object]) -> dict[str, str] | Unfit:
+    """Return the fields that are there, each in its one spelling, or why one of them cannot be."""
+    found = {name: _name(value) for name, value in fields.items()}
+    for name, value in found.items():
+        if isinstance(value, Unfit):
+            return Unfit(f"{name} {value.reason}")
+    return {name: value for name, value in found.items() if isinstance(value, str)}
+
+
+def decision(fields: Mapping[str, object], account: object) -> tuple[AccountId, dict[str, str]] | Unfit:
+    """Return a decision's account and what makes it, each in its one spelling; or why it is none."""
+    named, owner = normal(fields), normal({"account": account})
+    if isinstance(named, Unfit):
+        return named
+    if isinstance(owner, Unfit):
+        return owner
+    if not named:
+        return Unfit("expected a field that tells one decision from another; found none")
+    return AccountId(owner.get("account", "")), named
+
+
+def order(order_id: object, account: object) -> tuple[str, AccountId] | Unfit:
+    """Return an order and its account in the spelling that its refund has, or why they cannot be."""
+    found = decision({"order_id": order_id}, account)
+    return found if isinstance(found, Unfit) else (found[1]["order_id"], found[0])
+
+
 def refund(
     *,
     order_id: object,
@@ -82,18 +110,13 @@ def refund(
 
     amount: major units as Decimal, whole number or plain text, positive, and exact in the currency.
     """
-    names = {
-        "order_id": _name(order_id),
-        "reference": _name(reference),
-        "account": _name(account),
-        "customer_id": _name(customer_id),
-    }
-    for what, found in names.items():
-        if isinstance(found, Unfit):
-            return Unfit(f"{what} {found.reason}")
-    order = names["order_id"]
-    if not isinstance(order, str):
-        return Unfit("order_id must say which order is refunded; found none")
+    names = normal(
+        {"order_id": order_id, "reference": reference, "account": account, "customer_id": customer_id}
+    )
+    if isinstance(names, Unfit):
+        return names
+    if "order_id" not in names:
+        return Unfit(_NO_ORDER)
     if not isinstance(payment, str) or not _PAYMENT.fullmatch(payment.strip()):
         return Unfit(
             f"payment must be the provider's id of the payment, such as pi_123; found {_shown(payment)}"
@@ -105,23 +128,19 @@ def refund(
     if isinstance(minor, Unfit):
         return minor
     return Business(
-        account=AccountId(_text(names["account"]) or ""),
-        order_id=order,
-        reference=_text(names["reference"]),
+        account=AccountId(names.get("account", "")),
+        order_id=names["order_id"],
+        reference=names.get("reference"),
         payment=payment.strip(),
         amount_minor=minor,
         currency=code,
-        customer_id=_text(names["customer_id"]),
+        customer_id=names.get("customer_id"),
     )
 
 
 def drift(kept: Mapping[str, str], asked: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names under which the same key came with something else, in order."""
     return tuple(sorted(name for name in {*kept, *asked} if kept.get(name) != asked.get(name)))
-
-
-def _text(found: str | Unfit | None) -> str | None:
-    return found if isinstance(found, str) else None
 
 
 def _name(value: object) -> str | Unfit | None:
@@ -135,12 +154,18 @@ def _name(value: object) -> str | Unfit | None:
         return Unfit(f"must be a text or a whole number; found {_shown(value)}")
     if isinstance(value, int) and value.bit_length() > _BITS:
         return Unfit("must be a name; found a number too large to write")
-    text = unicodedata.normalize("NFC", str(value)).strip()
-    if len(text) > LONGEST:
-        return Unfit(f"must have at most {LONGEST} characters; found {len(text)}")
-    if any(unicodedata.category(each) in {"Cc", "Cs"} for each in text):
+    text = spellings.seen(unicodedata.normalize("NFC", str(value)))
+    return _unfit(text) or text or None
+
+
+def _unfit(name: str) -> Unfit | None:
+    if len(name) > LONGEST:
+        return Unfit(f"must have at most {LONGEST} characters; found {len(name)}")
+    if any(unicodedata.category(each) in {"Cc", "Cs"} for each in name):
         return Unfit("must hold no control characters")
-    return text or None
+    if spellings.hides(name):
+        return Unfit("must hold no characters that nobody sees; found some within it: type it anew")
+    return None
 
 
 def _minor(amount: object, currency: str) -> int | Unfit:

@@ -5,7 +5,7 @@ in the same words.
 """
 
 from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Wanted
-from recon.model.records.words import IntentKey
+from recon.model.records.words import IntentKey, IntentStatus
 
 _NO_MORE = "Do not do it again."
 _ON_ITS_WAY = ("pending", "requires_action")
@@ -30,6 +30,18 @@ def unknown(noun: str, key: IntentKey | None, *, person: bool = False) -> Outcom
         "other way; tell the customer that it is being checked. Ask for its status later."
     )
     return Outcome(OutcomeStatus.PENDING_UNKNOWN, said, key)
+
+
+def open_still(noun: str, row: Guarded) -> Outcome:
+    """Return that nobody knows; where the provider refused all the same, only a person can find out."""
+    return unknown(noun, row.key, person=row.refusal is not None)
+
+
+def told(row: Guarded, noun: str, state: str | None, *, again: bool) -> Outcome:
+    """Return what a call is told of a side effect that was sent, as it stands."""
+    if row.status is IntentStatus.DONE:
+        return done(noun, row, state=state, again=again)
+    return failed(noun, row) if row.status is IntentStatus.FAILED else open_still(noun, row)
 
 
 def failed(noun: str, row: Guarded) -> Outcome:
@@ -65,9 +77,14 @@ def not_sent(noun: str, key: IntentKey | None, why: str) -> Outcome:
 
 def no_books(noun: str, key: IntentKey) -> Outcome:
     """Return that this call sent nothing, because nothing can be written down; of others nobody knows."""
+    return not_by_this(noun, key, "the database in which it is written down does not answer")
+
+
+def not_by_this(noun: str, key: IntentKey | None, why: str) -> Outcome:
+    """Return that this call sent nothing, and why; of others nobody knows."""
     said = (
-        f"The {noun} was not sent: the database in which it is written down does not answer. Do not do it in "
-        "any other way. The same call may be made later."
+        f"The {noun} was not sent by this call: {_sentence(why)} What earlier calls did is not known now. Do "
+        "not do it in any other way. The same call may be made later."
     )
     return Outcome(OutcomeStatus.REJECTED, said, key)
 

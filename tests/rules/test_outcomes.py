@@ -104,8 +104,8 @@ TOLD = [
         "rejected",
         None,
         (
-            f"{IT} was not sent: the database in which it is written down does not answer. Do not do it in "
-            f"any other way. {AGAIN}"
+            f"{IT} was not sent by this call: the database in which it is written down does not answer. "
+            f"What earlier calls did is not known now. Do not do it in any other way. {AGAIN}"
         ),
     ),
     (

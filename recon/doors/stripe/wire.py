@@ -286,9 +286,10 @@ def _cause(error: stripe.StripeError) -> str:
 
 def _seconds(headers: Mapping[str, str] | None) -> float | None:
     try:
-        return float((headers or {}).get("Retry-After", ""))
+        found = float((headers or {}).get("Retry-After", ""))
     except ValueError:  # Absent, or a date: then our own pause is as good.
         return None
+    return found if 0 <= found < math.inf else None  # Others nobody can wait for.
 
 
 def answered(answer: Mapping[str, Any] | Later | ReconError) -> Mapping[str, Any]:
