@@ -70,6 +70,8 @@ class Doorway:
     def _arrived(self, scope: Scope) -> "Arrival | Turned | None":
         """Return whom the proxy vouches for, None where that is nobody's to say, or the refusal."""
         headers, mode = Headers(raw=scope["headers"]), self._admission.mode
+        if abroad(headers, None if mode == "local" else self._admission.settings.dashboard.url):
+            return Turned(403, "The desk answers to its own pages only, and this one is of another site.")
         if mode == "local":
             refused = away(_host(scope.get("server")), headers, peer=_host(scope.get("client")))
             return Turned(403, refused) if refused else None
@@ -147,11 +149,23 @@ def away(server: object, headers: Mapping[str, str], *, peer: object = "localhos
             f"{server or 'every interface'}: start it with recon dashboard."
         )
     host = headers.get("Host")
-    if host is not None and not loopback(urlsplit(f"//{host}").hostname):
+    if host is not None and not loopback(_hostname(host)):
         return "The desk in local mode answers to the names of this machine's loopback only."
     if not loopback(peer) or any(header in headers for header in FORWARDED):
         return "The desk in local mode is not to be reached through a proxy."
     return None
+
+
+def abroad(headers: Headers, url: str | None) -> bool:
+    """Return whether a page of another site, or of another port, asks; no page at all is none.
+
+    url: where the desk is; None is wherever it was asked, in local mode. Streamlit looks at this too, but it
+    takes other ports of the host for its own, and before it refuses a page it asks outside for this machine's
+    address, while nobody else is served.
+    """
+    host = headers.get("host", "").lower()
+    ours = {f"http://{host}", f"https://{host}"} if url is None else {url.lower()}
+    return any(origin.lower() not in ours for origin in headers.getlist("origin"))
 
 
 def carrying(headers: Iterable[tuple[bytes, bytes]], arrived: Arrival | None) -> list[tuple[bytes, bytes]]:
@@ -183,6 +197,13 @@ def _text(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:  # A proxy of another century, or somebody who tries.
         return ""
+
+
+def _hostname(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:  # A bracket that nothing closes: no name of anybody's.
+        return None
 
 
 def _host(address: object) -> object:

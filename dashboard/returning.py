@@ -61,7 +61,10 @@ class Returning:
 
     def _place(self, headers: Headers) -> str | None:
         """Return the path and query of the page of ours that led here; None where it was none."""
-        came, ours = urlsplit(headers.get("referer", "")), urlsplit(self._url)
+        try:
+            came, ours = urlsplit(headers.get("referer", "")), urlsplit(self._url)
+        except ValueError:  # A bracket that nothing closes: no page of anybody's.
+            return None
         if (came.scheme, came.netloc) != (ours.scheme, ours.netloc):
             return None
         return _sound(came.path + (f"?{came.query}" if came.query else ""))

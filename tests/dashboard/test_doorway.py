@@ -50,6 +50,7 @@ def test_local_mode_answers_this_machine(kind: str, host: str) -> None:
     [
         ([("Host", "desk.example.com")], {}),
         ([("Host", "127.0.0.1.example.com")], {}),
+        ([("Host", "[")], {}),
         ([("Host", "127.0.0.1:8501")], {"peer": "192.0.2.7"}),
         ([("Host", "127.0.0.1:8501")], {"server": "0.0.0.0"}),  # noqa: S104 -- refused
         ([("Host", "127.0.0.1:8501")], {"server": "192.0.2.1"}),
@@ -165,6 +166,47 @@ def test_where_nobody_signs_in_nobody_is_answered(kind: str, mode: str, path: st
 
     assert (seen.status, seen.passed) == (404 if kind == "http" else 403, None)
     assert through(mode, FROM_PROXY, path="/_stcore/stream", kind=kind).status == PASSED[kind]
+
+
+@KINDS
+@pytest.mark.parametrize(
+    "mode, headers",
+    [("local", [("Host", "127.0.0.1:8501")]), ("oidc", [HOST]), ("proxy", FROM_PROXY)],
+)
+@pytest.mark.parametrize("path", ["/_stcore/stream", HEALTH])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "null",
+        "",
+        "http://127.0.0.1:9999",
+        "http://127.0.0.1:8501.evil.example",
+        "https://desk.example.com:8443",
+        "http://desk.example.com",
+        "https://[",
+    ],
+)
+def test_no_page_of_another_site_or_port_is_answered(
+    kind: str, mode: str, headers: Sent, path: str, origin: str
+) -> None:
+    seen = through(mode, [*headers, ("Origin", origin)], kind=kind, path=path)
+
+    assert (seen.status, seen.passed) == (403, None)
+
+
+@KINDS
+@pytest.mark.parametrize(
+    "mode, headers, origin",
+    [
+        ("local", [("Host", "127.0.0.1:8501")], "http://127.0.0.1:8501"),
+        ("local", [("Host", "localhost:8502")], "http://localhost:8502"),
+        ("oidc", [HOST], "https://desk.example.com"),
+        ("proxy", FROM_PROXY, "https://Desk.example.com"),
+    ],
+)
+def test_the_desks_own_pages_are_answered(kind: str, mode: str, headers: Sent, origin: str) -> None:
+    assert through(mode, [*headers, ("Origin", origin)], kind=kind).status == PASSED[kind]
 
 
 def guarded(cookie: str, *, secure: bool) -> Seen:

@@ -59,6 +59,7 @@ def test_the_cookie_is_for_the_server_alone_and_for_minutes() -> None:
         "https://desk.example.com.evil.example/case",
         "https://evil.example/https://desk.example.com/case",
         URL,
+        "https://[",
         f"{URL}//evil.example/case",
         f"{URL}/\\evil.example",
         f"{URL}/case?a=\\evil",
