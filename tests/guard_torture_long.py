@@ -1,4 +1,4 @@
-"""Many agents' processes refund the same orders, among faults, and are killed; then the books are counted.
+"""Many agents refund the same orders among faults, are stopped and killed; then the books are counted.
 
     python -m tests.guard_torture_long --intents 200 --processes 8 --seed 1 [--postgres] [--sabotage no_guard]
 
@@ -10,11 +10,14 @@ said only if the count finds it out. A seed makes the same orders and faults aga
 import argparse
 import json
 import multiprocessing
+import os
 import shutil
+import signal
 import tempfile
 import time
 import urllib.request
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -54,6 +57,7 @@ FAULTS = (
 )
 SLOW_FAULTS = ("hang_before", "hang_after", "latency")
 PASSES = 3  # Calls of each process for each order: an agent, its framework, and a person who asks again.
+STOPS = 0.1  # How often, of five times a second, a process is stopped while none is.
 UNIT = 1000  # Of each refund; two orders share a payment that holds three.
 NO_GUARD = "no_guard"
 
@@ -132,6 +136,7 @@ def _torment(job: Job, street: Street, processes: int) -> int:
     random, spawn = Random(job.seed), multiprocessing.get_context("spawn")
     waiting = [replace(job, seed=job.seed * 1000 + number) for number in range(processes)]
     running: dict[SpawnProcess, float | None] = {}
+    stopped: dict[SpawnProcess, float] = {}
     killed = 0
     while waiting or running:
         while waiting and len(running) < processes:
@@ -144,6 +149,7 @@ def _torment(job: Job, street: Street, processes: int) -> int:
             fault = random.choice(FAULTS if random.random() < 0.8 else SLOW_FAULTS)
             place = random.choice(["POST /v1/refunds", "POST /v1/refunds", "GET /v1/refunds"])
             street.fault(place, fault, after_s=1)
+        _stop_one(running, stopped, random)
         time.sleep(0.2)
         for process, at in list(running.items()):
             if at is not None and time.monotonic() > at and process.is_alive():
@@ -154,6 +160,21 @@ def _torment(job: Job, street: Street, processes: int) -> int:
                 process.join()
                 del running[process]
     return killed
+
+
+def _stop_one(running: Iterable[SpawnProcess], stopped: dict[SpawnProcess, float], random: Random) -> None:
+    """Stop a process now and then for longer than its lease, as a machine that sleeps; let others go on."""
+    now = time.monotonic()
+    for process in [each for each, until in stopped.items() if now > until or not each.is_alive()]:
+        del stopped[process]
+        if process.pid is not None and process.is_alive():
+            os.kill(process.pid, signal.SIGCONT)
+    free = [each for each in running if each not in stopped and each.is_alive()]
+    if free and not stopped and random.random() < STOPS:
+        chosen = random.choice(free)
+        assert chosen.pid is not None, "it was started"
+        os.kill(chosen.pid, signal.SIGSTOP)
+        stopped[chosen] = now + HASTE.lease.total_seconds() + 1
 
 
 def _count(job: Job, street: Street) -> Count:
