@@ -34,6 +34,7 @@ from tests.guards import (
     provider,
     statuses,
 )
+from tests.loops import in_a_thread
 from tests.sandboxes import Street
 
 
@@ -216,6 +217,7 @@ def test_a_sender_that_was_never_run_did_nothing(database: Database) -> None:
         Guard("send_parcel", send, engine=database)  # type: ignore[arg-type]  # what is refused
 
 
+@in_a_thread
 async def test_a_tool_that_is_closed_does_not_raise(shop: Shop) -> None:
     shop.tool._threads.shutdown()  # noqa: SLF001 -- what closing it does first
     told = await shop.tool.arefund_order(ORDER, "49.00", "usd", PAYMENT)
@@ -256,6 +258,7 @@ def test_a_sweep_goes_on_where_somebody_was_faster(shop: Shop, monkeypatch: pyte
     assert shop.tool.settle().cancelled == 0
 
 
+@in_a_thread
 async def test_a_call_that_waited_for_a_thread_ends_within_its_own_time(hasty: Shop) -> None:
     tool = hasty.another()
     held(hasty)

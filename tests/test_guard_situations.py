@@ -14,6 +14,7 @@ import pytest
 
 from recon.doors.store.engines import Database
 from tests.guards import HASTY, PAYMENT, REFUNDS, Shop, a_shop, callers, eventually, lasting, statuses
+from tests.loops import in_a_thread
 from tests.sandboxes import Street
 
 
@@ -154,6 +155,7 @@ def test_a_call_that_lasts_longer_than_a_lease_is_not_overtaken(hasty: Shop) -> 
     assert (len(hasty.refunds()), hasty.row().fence >= 2) == (1, True)
 
 
+@in_a_thread
 async def test_a_task_is_cancelled_after_the_request_left(shop: Shop) -> None:
     shop.street.fault(REFUNDS, "latency", after_s=1)
     task = asyncio.create_task(shop.tool.arefund_order("8812", "49.00", "usd", PAYMENT))

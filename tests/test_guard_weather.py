@@ -13,6 +13,7 @@ from recon.guard import RefundTool
 from recon.model.errors import DatabaseUnavailable
 from recon.model.records.words import IntentStatus
 from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider
+from tests.loops import in_a_thread
 from tests.sandboxes import Street
 
 
@@ -128,6 +129,7 @@ def test_hostile_words_about_a_call_are_kept_as_text(shop: Shop) -> None:
     assert (len(call.call_id), call.caller, call.answer) == (500, "\N{REPLACEMENT CHARACTER}", "done")
 
 
+@in_a_thread
 async def test_the_same_without_holding_up_the_loop(shop: Shop) -> None:
     shop.street.fault(REFUNDS, "latency", after_s=0.5)
     turns = 0
@@ -148,6 +150,7 @@ async def test_the_same_without_holding_up_the_loop(shop: Shop) -> None:
     assert len(shop.posts()) == 1
 
 
+@in_a_thread
 async def test_a_task_that_is_cancelled_before_the_request_left_sends_nothing(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,13 @@
 """A request as a server hands it on, and what an application behind middleware saw and answered."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tests.loops import alone
 
 Sent = list[tuple[str, str | bytes]]
 
@@ -56,7 +57,7 @@ def asked(
 
     scope: dict[str, Any] = {"type": kind, "path": path, "query_string": b"", "method": "GET"}
     scope |= {"headers": _raw(headers), "server": (server, 8501), "client": (peer, 40000)}
-    asyncio.run(wrap(application)(scope, receive, send))  # type: ignore[arg-type]  # an ASGI application is one
+    alone(wrap(application)(scope, receive, send))  # type: ignore[arg-type]  # an ASGI application is one
     return seen
 
 

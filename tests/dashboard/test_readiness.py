@@ -1,4 +1,3 @@
-import asyncio
 import gc
 from importlib import import_module
 from pathlib import Path
@@ -7,6 +6,7 @@ import pytest
 
 import dashboard
 from dashboard import readiness
+from tests.loops import alone
 
 
 def test_what_the_pages_import_is_loaded_without_a_visitor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +23,7 @@ def test_what_the_pages_import_is_loaded_without_a_visitor(monkeypatch: pytest.M
 
     monkeypatch.setattr(readiness, "import_module", noted)
     try:
-        number = asyncio.run(frozen())
+        number = alone(frozen())
     finally:
         gc.unfreeze()
 
