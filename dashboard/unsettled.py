@@ -14,6 +14,8 @@ from recon.desk import CaseView, Desk
 from recon.model import wording
 from recon.model.errors import CaseMoved, ReconError
 from recon.model.records.proposals import Proposal
+from recon.model.records.settlements import Look
+from recon.model.records.words import DEAD
 from recon.rules import moves
 from recon.settling import LOOK_SECONDS
 
@@ -86,6 +88,12 @@ def look(view: CaseView, zone: tzinfo, *, action_id: str) -> None:
         )
         st.caption(f"Asked {times.exact(told.at, zone)}. The next run sees it as well.")
         again = verdict(view, zone)
-        if again is not None:
+        if again is not None and not _is_there(view, told):
             st.text(safe.text(f"If nothing was refunded: {again}"))
     st.button("Back to the case", key=making.AGAIN, icon=":material/arrow_back:")
+
+
+def _is_there(view: CaseView, look: Look) -> bool:
+    """Return whether a look-up found the intent's own refund, live: there is nothing to send again."""
+    own = (each for each in look.sightings if f"intent:{each.holder}" == view.case.subject)
+    return any(each.refund.status not in DEAD for each in own)

@@ -142,7 +142,7 @@ def test_what_the_guarded_tool_made_says_that_it_sends_nothing_more(town: Town) 
 
     at(town).refute(case.id, **click(case))
 
-    assert "The guarded tool sends nothing for it any more." in last(town, case)[1]
+    assert "The guarded tool sends nothing for it any more: it takes a new reference." in last(town, case)[1]
 
 
 @pytest.mark.parametrize("move", ["confirm", "refute"])

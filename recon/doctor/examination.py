@@ -66,11 +66,13 @@ def examine(
     """Look at everything, and return what was found within that many seconds.
 
     path: as config.load takes it. offline: neither the provider nor Slack is asked. only: these sections;
-    all where none is named.
+    all where none is named. Settings that cannot be read are told whatever was named: the rest then stands on
+    the shipped ones.
     """
     deadline = time.monotonic() + seconds
     patient = _admitted(environ, path, clock, offline=offline, deadline=deadline)
-    wards = [_Ward(section, patient) for section in _SECTIONS if section in (only or _SECTIONS)]
+    asked = {*(only or _SECTIONS), *([] if patient.flaw is None else [Section.CONFIGURATION])}
+    wards = [_Ward(section, patient) for section in _SECTIONS if section in asked]
     threads = [Thread(target=ward.work, daemon=True) for ward in wards]
     for thread in threads:
         thread.start()

@@ -101,7 +101,9 @@ def refuted(books: Books, look: Look, advice: str) -> str:
     """Return what an entry says of an intent that was not refunded; advice: on sending it again."""
     intent = books.intent
     told = f"At {second(look.at)} no refund of {intent.payment} was or may be this intent's: it is failed. "
-    tool = "The guarded tool sends nothing for it any more. " if books.guarded else ""
+    tool = (
+        "The guarded tool sends nothing for it any more: it takes a new reference. " if books.guarded else ""
+    )
     return f"{told}{tool}{advice} "
 
 

@@ -85,6 +85,17 @@ def test_a_look_shows_what_is_there_and_stays_in_the_story(
     assert made in words(visit("case", case=stuck.id))
 
 
+def test_of_a_refund_that_is_found_nothing_is_said_of_sending_it_again(sandbox: Street, stuck: Case) -> None:
+    key, payment = stuck.mismatch.intent_key, stuck.mismatch.payment
+    amount = stuck.mismatch.at_risk.amount_minor
+    sandbox.control("refunds", payment=payment, amount=amount, metadata={"intent_key": key})
+
+    said = words(looked(stuck))
+
+    assert "is this intent's" in said
+    assert "If nothing was refunded" not in said
+
+
 def test_a_look_that_breaks_off_says_so(database: Database, sandbox: Street, stuck: Case) -> None:
     sandbox.fault("GET /v1/refunds", "drop_before", times=4)
 

@@ -31,6 +31,15 @@ def test_every_section_has_its_say_in_order(small: Clinic) -> None:
     assert list(dict.fromkeys(told)) == list(Section)
 
 
+def test_settings_that_cannot_be_read_are_told_whatever_was_asked(small: Clinic) -> None:
+    small.configure("recon.toml", '[dashboard]\nmod = "proxy"\n')
+
+    found = small.examine(Section.DASHBOARD)
+
+    assert not found.healthy
+    assert "dashboard.mod is not a setting" in repr(found)
+
+
 @pytest.mark.parametrize("away", [False, True])
 def test_no_secret_is_ever_shown(small: Clinic, tmp_path: Path, *, away: bool) -> None:
     small.configure(
