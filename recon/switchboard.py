@@ -18,7 +18,7 @@ from recon.model.changes import Illegal, written
 from recon.model.errors import Report, SwitchMoved
 from recon.model.phrases import minute
 from recon.model.records.people import Operator
-from recon.model.records.tools import Activity, Registry, Switch, SwitchEntry, SwitchMove
+from recon.model.records.tools import Activity, Effect, Registry, Switch, SwitchEntry, SwitchMove
 from recon.model.records.words import Role
 from recon.model.settings import Settings
 from recon.moving import Clock, Mover, utc_now
@@ -98,8 +98,8 @@ class Switchboard:
 
         Raises:
             NotPermitted: the operator may only read. Nothing was written.
-            Report: there is no such tool, and nobody called one, or the reason is missing or too long.
-                Nothing was written.
+            Report: there is no such tool, and nobody called one, or it has no side effects, or the reason is
+                missing or too long. Nothing was written.
             SwitchMoved: others moved it at the same moment, again and again. Nothing was written.
         """
         kept = self._allowed(tool, operator, reason, SwitchMove.THROWN)
@@ -142,6 +142,12 @@ class Switchboard:
         self._mover().must(operator, _NEEDED[made])
         if tool not in (known := self.every()) and not calls.asked(self._database, tool):
             raise Report(f"Expected a tool of tools.toml ({', '.join(known)}), found {tool[:80]!r}.")
+        declared = self.registry().get(tool)
+        if made is SwitchMove.THROWN and declared is not None and declared.effect is not Effect.SIDE_EFFECT:
+            raise Report(
+                f"Expected a tool with side effects, found {tool}, which is declared as {declared.effect}: "
+                "the guard sends nothing for it, so a switch stops nothing."
+            )
         kept = written(reason)
         if isinstance(kept, Illegal):
             raise Report(kept.reason)

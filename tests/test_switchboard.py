@@ -122,6 +122,13 @@ def test_a_move_needs_a_reason_that_can_be_kept(board: Switchboard, reason: str)
     assert board.thrown() == ()
 
 
+def test_a_tool_that_only_reads_has_no_switch_to_throw(board: Switchboard) -> None:
+    with pytest.raises(Report, match="found check_refund_status, which is declared as read"):
+        board.throw("check_refund_status", operator=ANA, reason="doubles", action_id="click_1")
+
+    assert board.thrown() == ()
+
+
 def test_a_tool_that_is_not_declared_has_no_switch_unless_it_had_one(
     board: Switchboard, database: Database
 ) -> None:
