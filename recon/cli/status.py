@@ -52,7 +52,7 @@ def status(
 def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[str, Any]:
     """Return the status as plain values: every key always present, times in ISO 8601 with Z."""
     from recon import watch
-    from recon.doors.store import glance, leases, mirror, outbox, queue, standing
+    from recon.doors.store import glance, leases, mirror, outbox, queue, standing, switches
     from recon.model.records.runs import HOUR
     from recon.rules import beginnings
 
@@ -96,6 +96,10 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
         "undelivered": {str(state): n for state, n in outbox.undelivered(database).items()},
         "undelivered_since": _time(outbox.waits_since(database, now=now)),
         "slack": settings.slack.enabled,
+        "switched_off": [
+            {"tool": each.tool, "by": each.moved_by, "at": _time(each.moved_at), "reason": each.reason}
+            for each in switches.thrown(database)
+        ],
     }
 
 
@@ -133,6 +137,7 @@ def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
         lines.append(("at work now", _worker(found["at_work"])))
     if found["rejected"]:
         lines.append(("rejected rows", _rejected(found)))
+    lines += _column("switched off", map(_off, found["switched_off"]))
     lines += [
         *_column("accounts", _accounts(found)),
         *_column("not judged", _not_judged(found)),
@@ -148,6 +153,11 @@ def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
 def _column(name: str, told: Iterable[str]) -> list[tuple[str, str]]:
     """Return lines of which the first has the name."""
     return [(name if not at else "", each) for at, each in enumerate(told)]
+
+
+def _off(switch: Mapping[str, Any]) -> str:
+    """Return which tool sends nothing, and by whose word; what somebody typed may hold anything."""
+    return harmless(f"{switch['tool']}, by {switch['by']} since {_minute(switch['at'])}: {switch['reason']}")
 
 
 def _freshness(found: Mapping[str, Any], *, colour: bool) -> str:

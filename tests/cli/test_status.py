@@ -9,14 +9,16 @@ import pytest
 from sqlalchemy import insert
 
 from recon.cli import status
-from recon.doors import intents
+from recon.doors import config, intents
 from recon.doors.store import leases, mirror, outbox, runs
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import reject_row
+from recon.model.records.people import Operator
 from recon.model.records.results import Reject
 from recon.model.records.runs import HOUR, Account, AccountReading
-from recon.model.records.words import AccountId, IntentKey, IntentStatus, Verdict
+from recon.model.records.words import AccountId, Actor, IntentKey, IntentStatus, Role, Verdict
 from recon.model.tables import rejects
+from recon.switchboard import Switchboard
 from tests.builders import PLATFORM, an_intent
 from tests.rules.test_staleness import RUN
 from tests.sandboxes import SLACK_TOKEN, Street
@@ -55,6 +57,7 @@ def test_before_the_first_run_nothing_is_stale() -> None:
         "stale", "age_seconds", "last_complete_run", "last_run", "last_run_verdict", "at_work",
         "accounts_read", "accounts", "open_cases", "pending_unknown", "pending", "withheld", "rejected",
         "rejected_most", "older", "undelivered", "undelivered_since", "slack",
+        "switched_off",
     }  # fmt: skip
 
 
@@ -123,6 +126,7 @@ FOUND = {
     "undelivered": {"waiting": 2, "unknown": 0},
     "undelivered_since": "2026-03-06T11:30:00Z",
     "slack": True,
+    "switched_off": [],
 }
 
 
@@ -150,6 +154,20 @@ def test_the_status_is_said_in_the_words_of_the_desk() -> None:
         "money at risk      415,800 JPY, 49.00 USD",
         "unknown intents    4, and 2 pending: a case of an unknown outcome (stuck) may be of either",
         "notices            2 waiting, the oldest since 2026-03-06 11:30 UTC: recon deliver tries again",
+    ]
+
+
+def test_a_tool_that_is_switched_off_is_named_before_everything_else_that_waits(database: Database) -> None:
+    ana = Operator(Actor("ana"), Role.OPERATOR)
+    board = Switchboard(database, lambda: config.load({}), lambda: datetime(2026, 3, 6, 17, 2, tzinfo=UTC))
+    board.throw("refund_order", operator=ana, reason="it\u202e doubles", action_id="click_1")
+
+    found = status.facts(database, config.load({}), now=datetime.now(UTC))
+
+    assert [each["by"] for each in found["switched_off"]] == ["ana"]
+    lines = status.as_text(found).splitlines()
+    assert [each for each in lines if each.startswith("switched off")] == [
+        "switched off       refund_order, by ana since 2026-03-06 17:02 UTC: it\ufffd doubles"
     ]
 
 
