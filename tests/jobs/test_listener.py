@@ -124,6 +124,8 @@ def listening(corner: Corner, address: Address | None = None) -> Iterator[thread
     thread.start()
     try:
         eventually(lambda: len(corner.street.see("sockets")) > before or address is not None)
+        if address is None:  # Its first sign of life is given too: a locked database holds up none.
+            eventually(lambda: leases.held(corner.database, LISTENER, now=datetime.now(UTC)))
         yield ended
     finally:
         ended.set()
