@@ -6,6 +6,7 @@ never shows a URL: it may hold a password.
 """
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool, Pool
 from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconError
 
 BUSY_SECONDS = 30  # Longer than any write of ours; a person who waits longer has given up.
+_AGAIN_SECONDS = 0.01  # A switch to write-ahead logging is done in a hundredth of a second.
 CONNECT_SECONDS = 10  # A database that takes longer to answer is down for an hourly job.
 # How PostgreSQL's client notices within a minute that the way to its server is gone; by itself it waits two
 # hours for an answer that a firewall has swallowed, and jobs and desk with it. Source:
@@ -193,7 +195,7 @@ def _sqlite_engine(url: URL, begin: str) -> Engine:
     def prepare(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # The driver begins nothing by itself.
         if begin == WRITING:  # The file keeps it; who only looks at one that is not ours leaves it as it is.
-            connection.execute("PRAGMA journal_mode = WAL")  # Readers and the writer do not wait for another.
+            _keep_a_log(connection)
         for pragma in (
             "synchronous = FULL",  # What was committed survives a power cut.
             "foreign_keys = ON",
@@ -207,6 +209,23 @@ def _sqlite_engine(url: URL, begin: str) -> Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _keep_a_log(connection: sqlite3.Connection) -> None:
+    """Switch a new file to write-ahead logging, in which readers and the writer do not wait for another.
+
+    Of several that open it at once all but one are refused at once, whatever the busy timeout.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
 
 
 def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:

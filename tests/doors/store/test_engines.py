@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -205,3 +206,12 @@ def test_somebody_elses_missing_file_is_not_made(tmp_path: Path) -> None:
         connection.execute(text("SELECT 1"))
 
     assert not (tmp_path / "none.db").exists()
+
+
+def test_many_that_make_one_new_file_at_once_all_come_in(tmp_path: Path) -> None:
+    def begin(number: int) -> None:
+        with Database.open(f"sqlite:///{tmp_path}/{number // 8}.db") as database, database.write():
+            pass
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(begin, range(160)))
