@@ -19,6 +19,7 @@ from recon.model.records.words import Kind, NoticeState, Verdict
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
     from recon.model.records.runs import Lease, Run
+    from recon.model.records.tools import Switch
     from recon.model.settings import Settings
 
 _MANY = 2  # Accounts from which on it is worth saying how many of them were read.
@@ -96,11 +97,14 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
         "undelivered": {str(state): n for state, n in outbox.undelivered(database).items()},
         "undelivered_since": _time(outbox.waits_since(database, now=now)),
         "slack": settings.slack.enabled,
-        "switched_off": [
-            {"tool": each.tool, "by": each.moved_by, "at": _time(each.moved_at), "reason": each.reason}
-            for each in switches.thrown(database)
-        ],
+        "switched_off": [_switch(each) for each in switches.thrown(database)],
     }
+
+
+def _switch(thrown: "Switch") -> dict[str, Any]:
+    """Return who switched a tool off, when and why."""
+    at = _time(thrown.moved_at)
+    return {"tool": thrown.tool, "by": thrown.moved_by, "at": at, "reason": thrown.reason}
 
 
 def _as_values(run: "Run | None") -> dict[str, Any] | None:
