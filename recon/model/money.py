@@ -71,3 +71,10 @@ def written(money: Money) -> str:
     whole, point, part = major(money.amount_minor, money.currency).partition(".")
     sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
     return f"{sign}{int(digits):,}{point}{part} {money.currency.upper()}"
+
+
+def told(money: Money) -> str:
+    """Return money as `written` does; in minor units where the currency is not the provider's."""
+    if money.currency in EXPONENTS:
+        return written(money)
+    return f"{money.amount_minor} minor units of an unknown currency"

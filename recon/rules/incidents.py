@@ -122,14 +122,7 @@ def covered(incident: Incident) -> str:
 
 def _amounts(incident: Incident) -> str:
     amounts = [Money(minor, currency) for currency, minor in sorted(incident.totals.at_risk.items())]
-    return " and ".join(map(_written, amounts)) or "nothing"
-
-
-def _written(amount: Money) -> str:
-    """Return money as people write it; in minor units where the currency is not the provider's."""
-    if amount.currency in money.EXPONENTS:
-        return money.written(amount)
-    return f"{amount.amount_minor} minor units of an unknown currency"
+    return " and ".join(map(money.told, amounts)) or "nothing"
 
 
 def _states(incident: Incident) -> Sequence[str]:

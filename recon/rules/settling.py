@@ -282,10 +282,7 @@ def _ids(look: Look) -> frozenset[RefundId]:
 
 
 def _amount(record: Intent | Refund) -> str:
-    """Return money as people write it; in minor units where the currency is not the provider's."""
-    if record.currency in money.EXPONENTS:
-        return money.written(Money(record.amount_minor, record.currency))
-    return f"{record.amount_minor} minor units of an unknown currency"
+    return money.told(Money(record.amount_minor, record.currency))
 
 
 def _fitting(sentence: str) -> str:
