@@ -4,12 +4,12 @@ import platform
 from collections.abc import Iterator
 from datetime import timedelta
 from difflib import get_close_matches
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from recon.doctor.patients import Check, Patient, Pen
 from recon.doors import config, machine
 from recon.model import registry
+from recon.model.addresses import loopback
 from recon.model.errors import ConfigurationError
 from recon.model.records.remarks import Remark, Section
 from recon.model.settings import Secret, Settings
@@ -172,11 +172,7 @@ def _minutes(span: timedelta) -> str:
 
 
 def _on_this_machine(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:  # A name.
-        return host == "localhost"
+    return loopback(urlsplit(url).hostname)
 
 
 CHECKS = (
