@@ -25,8 +25,9 @@ from recon.model.settings import Settings
 from recon.model.tally import Pulled
 from recon.planning import Office, Plan, Quiet
 from recon.pulling import Pull
-from recon.rules import beginnings, linking, ownership, reports, windows
+from recon.rules import beginnings, linking, ownership, windows
 from recon.rules.mismatches import finding
+from recon.rules.reports import documents
 
 Progress = Callable[[str | Pulling | Waiting], None]
 Entering = Callable[[str, Lease], None]
@@ -160,7 +161,7 @@ class _Hour:
         this = replace(
             self._run(snapshot, result, pulled, started_at),
             policy_digest=digest,
-            counts=reports.counts(result.counts) | _standing(pulled, older, last),
+            counts=documents.counts(result.counts) | _standing(pulled, older, last),
         )
         backwards = last is not None and as_of < last.as_of
         plan = Plan(self._office(), this, snapshot, result, backwards, self._quiet(back), said)

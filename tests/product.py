@@ -13,8 +13,9 @@ import pandas as pd
 from recon.doors import files
 from recon.model import frames
 from recon.model.records.results import Coverage, Policy, Reading
-from recon.rules import linking, reports
+from recon.rules import linking
 from recon.rules.mismatches import finding
+from recon.rules.reports import documents
 
 Row = Mapping[str, object]
 INTENT_COLUMNS = (
@@ -53,7 +54,7 @@ def product_diff(
     rules = replace(Policy(), **changed)
     links = linking.link(intents.frame, refunds.frame, rules)
     result = finding.find(intents, refunds, links, policy=rules, coverage=coverage, as_of=as_of)
-    document: dict[str, Any] = reports.as_json(result)
+    document: dict[str, Any] = documents.as_json(result)
     for reject in document["rejected"]:
         reject["source"] = Path(reject["source"]).stem
     return document

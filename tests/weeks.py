@@ -22,7 +22,8 @@ from recon.model.records.runs import HOUR, AccountReading, Run
 from recon.model.records.words import Action, Actor, Certainty, Kind, Resolution, RunId, Verdict
 from recon.model.tables import cases as table
 from recon.rules import cases as rules
-from recon.rules import moves, ownership, reports
+from recon.rules import moves, ownership
+from recon.rules.reports import documents
 from tests import seeds
 from tests.builders import PLATFORM, a_result
 
@@ -73,7 +74,7 @@ class Week:
             mark=0,
             policy_digest="week",
             full=self.runs == 1,
-            counts=reports.counts(result.counts) | COUNTS | {"rejected": len(rejects)},
+            counts=documents.counts(result.counts) | COUNTS | {"rejected": len(rejects)},
             at_risk=_at_risk(result.mismatches),
             opened=actions[Action.OPENED],
             cleared=actions[Action.CLEARED],

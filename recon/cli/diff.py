@@ -167,17 +167,17 @@ def _result(ours: "Intake", theirs: "Intake", as_of: datetime, coverage: Coverag
 
 def _report(result: Result, format_: Format, output: Path | None) -> None:
     """Write the report to stdout or a file."""
-    from recon.rules import reports
+    from recon.rules.reports import documents, listings, screens
 
     if format_ == Format.JSON:
-        text = reports.json_text(result)
+        text = documents.json_text(result)
     elif format_ == Format.CSV:
-        text = reports.as_csv(result)
+        text = listings.as_csv(result)
         _say_rejects(result.rejected)
     elif output is None:
         text = _for_terminal(result)
     else:
-        text = reports.table_text(result)
+        text = screens.table_text(result)
     if output is None:
         _print(text, programs_read_it=format_ != Format.TABLE)
         return
@@ -191,12 +191,12 @@ def _for_terminal(result: Result) -> str:
     """Return the table as wide and as colorful as stdout shows it."""
     from rich.console import Console
 
-    from recon.rules import reports
+    from recon.rules.reports import screens
 
     stdout, page = Console(), io.StringIO()
     width = max(stdout.width, _NARROWEST)
     console = Console(file=page, width=width, force_terminal=stdout.is_terminal, highlight=False)
-    console.print(reports.as_table(result))
+    console.print(screens.as_table(result))
     return page.getvalue()
 
 

@@ -113,7 +113,8 @@ def exit_code(report: "RunReport", *, delivered: bool, fail_on_mismatch: bool) -
 
 def as_json(report: "RunReport") -> dict[str, object]:
     """Return the result as `recon diff` gives it, with what the run did; every key is always there."""
-    from recon.rules import beginnings, reports
+    from recon.rules import beginnings
+    from recon.rules.reports import documents
 
     run = report.run
     return {
@@ -138,7 +139,7 @@ def as_json(report: "RunReport") -> dict[str, object]:
         "heals": [_heal(heal) for heal in report.heals],
         "not_healed": [_heal(heal) for heal in report.not_healed],
         "notices": [_notice(notice) for notice in report.notices],
-        **reports.as_json(report.result),
+        **documents.as_json(report.result),
     }
 
 

@@ -1,104 +1,25 @@
-"""A result as people and programs read it: JSON, CSV and a table.
-
-Pure and total: every key is always there, nothing is left out in silence, and two currencies are never
-summed. Cells of a CSV cannot become formulas, and text of a file cannot become escape codes of a terminal.
-"""
+"""A result as a terminal shows it. Text of a file cannot become escape codes of a terminal."""
 
 import io
-import json
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recon.model import formulas, money, phrases
+from recon.model import money, phrases
+from recon.model.characters import harmless
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
 
 SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
 _WIDTH = 100  # Columns of a table that is written to a file.
-_QUOTED = frozenset(',"\r\n')
 _STYLES = {
     Verdict.RECONCILED: "bold green",
     Verdict.RECONCILED_WITH_PENDING: "bold green",
     Verdict.BREAKS: "bold red",
     Verdict.INCOMPLETE: "bold yellow",
 }
-_MISMATCH_COLUMNS = (
-    "kind",
-    "certainty",
-    "finding",
-    "subject",
-    "account",
-    "intent_key",
-    "order_id",
-    "customer_id",
-    "tool",
-    "team",
-    "payment",
-    "refund_ids",
-    "extra_refund_ids",
-    "amount_at_risk",
-    "currency",
-    "since",
-    "direction",
-    "diagnosis",
-    "why",
-)
-
-
-def as_json(result: Result) -> dict[str, object]:
-    """Return the result as plain JSON values, every key present, in the contract's order."""
-    return {
-        "as_of": phrases.iso(result.as_of),
-        "verdict": str(result.verdict),
-        "counts": counts(result.counts),
-        "at_risk": dict(result.at_risk),
-        "mismatches": [_mismatch(mismatch) for mismatch in result.mismatches],
-        "in_flight": [
-            {
-                "subject": flight.subject,
-                "account": flight.account,
-                "becomes": str(flight.becomes),
-                "breaks_at": phrases.iso(flight.breaks_at),
-            }
-            for flight in result.in_flight
-        ],
-        "healable": [
-            {
-                "account": heal.account,
-                "intent_key": heal.intent_key,
-                "refund_id": heal.refund_id,
-                "basis": str(heal.basis),
-            }
-            for heal in result.healable
-        ],
-        "rejected": [
-            {"source": reject.source, "row": reject.row, "id": reject.id, "reason": reject.reason}
-            for reject in result.rejected
-        ],
-    }
-
-
-def json_text(result: Result) -> str:
-    """Return the result as JSON text, one mismatch, reject and so on a line."""
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    parts = []
-    for key, value in as_json(result).items():
-        if isinstance(value, list) and value:
-            lines = ",\n    ".join(map(encode, value))
-            parts.append(f"  {encode(key)}: [\n    {lines}\n  ]")
-        else:
-            parts.append(f"  {encode(key)}: {encode(value)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def as_csv(result: Result) -> str:
-    """Return the mismatches as CSV, one row each, columns in the JSON's order; ids are parted by spaces."""
-    lines = [",".join(_MISMATCH_COLUMNS)]
-    lines += [",".join(map(_cell, _mismatch(mismatch).values())) for mismatch in result.mismatches]
-    return "\n".join(lines) + "\n"
 
 
 def as_table(result: Result) -> RenderableType:
@@ -120,64 +41,6 @@ def table_text(result: Result) -> str:
     with console.capture() as capture:
         console.print(as_table(result))
     return capture.get()
-
-
-def counts(counts: Counts) -> dict[str, object]:
-    """Return the counts in the contract's order."""
-    return {
-        "intents": counts.intents,
-        "refunds": counts.refunds,
-        "matched": counts.matched,
-        "matched_inferred": counts.matched_inferred,
-        "declared_repeats": counts.declared_repeats,
-        "in_flight": counts.in_flight,
-        "healable": counts.healable,
-        "system": counts.system,
-        "withheld": counts.withheld,
-        "rejected": counts.rejected,
-        "superseded": counts.superseded,
-        "unknown_status": counts.unknown_status,
-        "mismatches": {str(kind): counts.mismatches.get(kind, 0) for kind in Kind},
-    }
-
-
-def _mismatch(mismatch: Mismatch) -> dict[str, object]:
-    """Return one mismatch in the contract's order."""
-    return {
-        "kind": str(mismatch.kind),
-        "certainty": str(mismatch.certainty),
-        "finding": None if mismatch.finding is None else str(mismatch.finding),
-        "subject": mismatch.subject,
-        "account": mismatch.account,
-        "intent_key": mismatch.intent_key,
-        "order_id": mismatch.order_id,
-        "customer_id": mismatch.customer_id,
-        "tool": mismatch.tool,
-        "team": mismatch.team,
-        "payment": mismatch.payment,
-        "refund_ids": list(mismatch.refund_ids),
-        "extra_refund_ids": list(mismatch.extra_refund_ids),
-        "amount_at_risk": mismatch.at_risk.amount_minor,
-        "currency": mismatch.at_risk.currency,
-        "since": phrases.iso(mismatch.since),
-        "direction": None if mismatch.direction is None else str(mismatch.direction),
-        "diagnosis": mismatch.diagnosis,
-        "why": mismatch.why,
-    }
-
-
-def _cell(value: object) -> str:
-    """Return a value as a CSV cell, quoted where it must be, that no spreadsheet takes for a formula."""
-    if value is None:
-        return ""
-    text = formulas.defused(" ".join(value) if isinstance(value, list) else str(value))
-    # Python's csv module would leave a lone carriage return unquoted.
-    return '"' + text.replace('"', '""') + '"' if not _QUOTED.isdisjoint(text) else text
-
-
-def _shown(text: str | None) -> str:
-    """Return text of a file as a terminal may show it: on one line, without control characters."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text or "")
 
 
 def _heading(text: str) -> Text:
@@ -203,9 +66,11 @@ def _rejected(rejects: tuple[Reject, ...]) -> list[RenderableType]:
         return []
     lines: list[RenderableType] = [_heading(f"Rejected rows: {len(rejects)}, not judged")]
     for reject in rejects[:SHOWN]:
-        named = f" ({_shown(reject.id)})" if reject.id else ""
+        named = f" ({harmless(reject.id)})" if reject.id else ""
         lines.append(
-            _indented(Text(f"{_shown(reject.source)} row {reject.row}{named}: {_shown(reject.reason)}"), 2)
+            _indented(
+                Text(f"{harmless(reject.source)} row {reject.row}{named}: {harmless(reject.reason)}"), 2
+            )
         )
     return [*lines, *_more(len(rejects)), Text()]
 
@@ -215,7 +80,7 @@ def _verdict(result: Result) -> Text:
     line = Text(str(result.verdict).replace("_", " "), style=_STYLES[result.verdict])
     line.append(f" as of {phrases.iso(result.as_of)}", style="not bold")
     for sentence in result.incomplete:
-        line.append(f"\n  {_shown(sentence)}", style="not bold")
+        line.append(f"\n  {harmless(sentence)}", style="not bold")
     return line
 
 
@@ -264,15 +129,15 @@ def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:
 def _one(mismatch: Mismatch) -> list[RenderableType]:
     """Return one mismatch."""
     head = Text()
-    head.append(_shown(mismatch.subject), style="cyan")
+    head.append(harmless(mismatch.subject), style="cyan")
     head.append(f"  {money.written(mismatch.at_risk)}", style="bold default")
     if mismatch.certainty == Certainty.PROBABLE:
         head.append("  probable", style="yellow")
     named = {"order": mismatch.order_id, "customer": mismatch.customer_id, "account": mismatch.account}
     for name, value in named.items():
         if value:
-            head.append(f"  {name} {_shown(value)}", style="dim")
-    return [_indented(head, 2), _indented(Text(_shown(mismatch.why)), 4)]
+            head.append(f"  {name} {harmless(value)}", style="dim")
+    return [_indented(head, 2), _indented(Text(harmless(mismatch.why)), 4)]
 
 
 def _pending(result: Result) -> list[RenderableType]:
@@ -281,14 +146,14 @@ def _pending(result: Result) -> list[RenderableType]:
     if result.healable:
         parts += [Text(), _heading(f"healable: {len(result.healable)}, a run finishes these by itself")]
         for heal in result.healable[:SHOWN]:
-            text = f"intent:{_shown(heal.intent_key)}  {_shown(heal.refund_id)}  by {heal.basis}"
+            text = f"intent:{harmless(heal.intent_key)}  {harmless(heal.refund_id)}  by {heal.basis}"
             parts.append(_indented(Text(text), 2))
         parts += _more(len(result.healable))
     if result.in_flight:
         parts += [Text(), _heading(f"in flight: {len(result.in_flight)}, too young to judge")]
         for flight in result.in_flight[:SHOWN]:
             becomes = str(flight.becomes).replace("_", " ")
-            text = f"{_shown(flight.subject)}  {becomes} from {phrases.iso(flight.breaks_at)}"
+            text = f"{harmless(flight.subject)}  {becomes} from {phrases.iso(flight.breaks_at)}"
             parts.append(_indented(Text(text), 2))
         parts += _more(len(result.in_flight))
     return parts

@@ -1,0 +1,50 @@
+"""One small result of the diff, for tests of how it is written."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from recon.model.records.results import Counts, Mismatch, Money, Result
+from recon.model.records.words import AccountId, Certainty, Kind, Subject, Verdict
+
+AT = datetime(2026, 3, 6, 17, tzinfo=UTC)
+MISMATCH = Mismatch(
+    kind=Kind.DUPLICATE,
+    certainty=Certainty.PROBABLE,
+    account=AccountId(""),
+    subject=Subject("intent:k1"),
+    at_risk=Money(4900, "usd"),
+    since=AT,
+    why="49.00 USD went back twice.",
+)
+COUNTS = Counts(
+    intents=2,
+    refunds=3,
+    matched=1,
+    matched_inferred=0,
+    declared_repeats=0,
+    in_flight=0,
+    healable=0,
+    system=0,
+    withheld=0,
+    rejected=0,
+    superseded=0,
+    unknown_status=0,
+    mismatches={Kind.DUPLICATE: 1},
+)
+
+
+def a_result(**fields: Any) -> Result:  # noqa: ANN401 - any field of the record
+    ordinary = Result(
+        as_of=AT,
+        verdict=Verdict.BREAKS,
+        counts=COUNTS,
+        at_risk={"usd": 4900},
+        mismatches=(MISMATCH,),
+        in_flight=(),
+        healable=(),
+        rejected=(),
+        withheld=(),
+        due=(),
+    )
+    return replace(ordinary, **fields)

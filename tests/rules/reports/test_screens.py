@@ -1,0 +1,93 @@
+import io
+from dataclasses import replace
+
+from rich.console import Console
+
+from recon.model.records.results import Healable, InFlight, Reject, Result
+from recon.model.records.words import (
+    AccountId,
+    Basis,
+    IntentKey,
+    Kind,
+    RefundId,
+    Subject,
+    Verdict,
+)
+from recon.rules.reports import screens
+from tests.rules.reports.results import AT, MISMATCH, a_result
+
+
+def drawn(result: Result, width: int = 80) -> str:
+    console = Console(width=width, file=io.StringIO(), highlight=False)
+    with console.capture() as capture:
+        console.print(screens.as_table(result))
+    return capture.get()
+
+
+def test_the_table_says_rejects_first_then_verdict_money_and_why() -> None:
+    text = drawn(
+        a_result(
+            at_risk={"jpy": 500, "usd": 4900},
+            rejected=(Reject("r.csv", 7, "re_7", "currency is missing"),),
+            incomplete=("not every refund was read",),
+            verdict=Verdict.INCOMPLETE,
+        )
+    )
+
+    positions = [
+        text.index(part)
+        for part in (
+            "Rejected rows: 1, not judged",
+            "r.csv row 7 (re_7): currency is missing",
+            "incomplete as of 2026-03-06T17:00:00Z",
+            "not every refund was read",
+            "2 intents, 3 refunds, 1 matched, 1 mismatch",
+            "500 JPY",
+            "49.00 USD",
+            "duplicate: 1, probable",
+            "intent:k1  49.00 USD  probable",
+            "49.00 USD went back twice.",
+        )
+    ]
+    assert positions == sorted(positions)
+
+
+def test_the_table_fits_eighty_columns_and_carries_no_escape_codes_when_piped() -> None:
+    long = replace(MISMATCH, subject=Subject("intent:" + "k" * 90), why="why " * 60)
+
+    lines = drawn(a_result(mismatches=(long,))).splitlines()
+
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in "".join(lines)
+
+
+def test_text_of_a_file_cannot_speak_to_the_terminal() -> None:
+    sly = replace(MISMATCH, order_id="[red]o\x1b[2J", why="\x1b]0;title\x07 bell")
+
+    text = drawn(a_result(mismatches=(sly,)))
+
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "[red]o" in text
+
+
+def test_a_long_list_is_cut_in_the_table_and_says_so() -> None:
+    many = tuple(replace(MISMATCH, subject=Subject(f"intent:k{n:03}")) for n in range(50))
+
+    text = drawn(a_result(mismatches=many))
+
+    assert text.count("intent:k") == screens.SHOWN
+    assert "and 30 more" in text
+
+
+def test_the_table_in_a_file_is_plain() -> None:
+    text = screens.table_text(
+        a_result(
+            in_flight=(InFlight(AccountId(""), Subject("intent:k2"), Kind.REFUND_FAILED, AT),),
+            healable=(Healable(AccountId(""), IntentKey("k3"), RefundId("re_3"), Basis.INTENT_KEY),),
+        )
+    )
+
+    assert "\x1b" not in text
+    assert "intent:k3  re_3  by intent_key" in text
+    assert "intent:k2  refund failed from 2026-03-06T17:00:00Z" in text
