@@ -118,7 +118,8 @@ def test_a_clear_refusal_is_failed_and_kept(shop: Shop, payment: str) -> None:
 
     assert told(first) == told(second)
     assert str(first.status) == "rejected"
-    assert "No such" in first.message
+    assert "is not done: the provider knows no such payment. Do not try again" in first.message
+    assert "No such" in str(shop.row().refusal)
     assert (shop.status(), len(shop.posts())) == ("failed", 1)
 
 

@@ -1,9 +1,10 @@
 """What a call of a guarded tool is told: one status, and one short instruction that a model can follow.
 
 Pure. A message never asks for another attempt where something may have been sent, and the same state is told
-in the same words.
+in the same words, which hold neither a key nor a request's id: the log and the books have them.
 """
 
+from recon.model import refusals
 from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Wanted
 from recon.model.records.words import IntentKey, IntentStatus
 
@@ -24,10 +25,10 @@ def done(noun: str, row: Guarded, *, state: str | None = None, again: bool = Fal
 
 def unknown(noun: str, key: IntentKey | None, *, person: bool = False) -> Outcome:
     """Return that nobody knows yet. person: nothing but a person finds out."""
-    whose = "A person has to look into it" if person else "It is being checked"
+    whose = " A person has to look into it." if person else ""
     said = (
-        f"It is not known yet whether the {noun} is done. {whose}. Do not try again and do not do it in any "
-        "other way; tell the customer that it is being checked. Ask for its status later."
+        f"It is not known yet whether the {noun} is done.{whose} Do not try again and do not do it in any "
+        "other way. Tell the customer that it is being checked. Ask for its status later."
     )
     return Outcome(OutcomeStatus.PENDING_UNKNOWN, said, key)
 
@@ -47,7 +48,8 @@ def told(row: Guarded, noun: str, state: str | None, *, again: bool) -> Outcome:
 def failed(noun: str, row: Guarded) -> Outcome:
     """Return that it was refused for good, and why."""
     why = row.refusal or "it was settled as not done"
-    said = f"The {noun} is not done: {_sentence(why)} Do not try again; hand it over to a person."
+    told = _sentence(refusals.spoken(why))
+    said = f"The {noun} is not done: {told} Do not try again; hand it over to a person."
     return Outcome(OutcomeStatus.REJECTED, said, row.key, row.result_id)
 
 
@@ -71,7 +73,8 @@ def disabled(noun: str, key: IntentKey) -> Outcome:
 
 def not_sent(noun: str, key: IntentKey | None, why: str) -> Outcome:
     """Return that nothing was done, and why: a later call may do it."""
-    said = f"The {noun} was not sent: {_sentence(why)} Nothing was done. The same call may be made later."
+    told = _sentence(refusals.spoken(why))
+    said = f"The {noun} was not sent: {told} Nothing was done. The same call may be made later."
     return Outcome(OutcomeStatus.REJECTED, said, key)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from recon.model import refusals
 from recon.model.records.guarded import Outcome, Wanted
 from recon.model.records.words import IntentKey
 from recon.rules import outcomes
@@ -17,6 +18,10 @@ KEY = IntentKey("k")
 ROW = replace(SENT, result_id="re_1")
 WANTED = Wanted("refund_order", NOUN, PLATFORM, KEY, {}, {})
 AGAIN = "The same call may be made later."
+WHAT = "the refund with the key k at the platform"
+DISPUTED = refusals.refused(WHAT, status=400, code="charge_disputed", request="req_1", said="Charged back.")
+LIMITED = refusals.answered(WHAT, status=429, request="req_1")
+LONGEST = 330  # Characters of the longest of them for a usual order.
 
 TOLD = [
     (
@@ -46,9 +51,8 @@ TOLD = [
         "pending_unknown",
         None,
         (
-            f"It is not known yet whether {IT_TOO} is done. It is being checked. Do "
-            "not try again and do not do it "
-            "in any other way; tell the customer that it is being checked. Ask for its status later."
+            f"It is not known yet whether {IT_TOO} is done. Do not try again and do not do it in any other "
+            "way. Tell the customer that it is being checked. Ask for its status later."
         ),
     ),
     (
@@ -56,10 +60,8 @@ TOLD = [
         "pending_unknown",
         None,
         (
-            f"It is not known yet whether {IT_TOO} is done. A person has to look "
-            "into it. Do not try again and do "
-            "not do it in any other way; tell the customer that it is being "
-            "checked. Ask for its status later."
+            f"It is not known yet whether {IT_TOO} is done. A person has to look into it. Do not try again "
+            "and do not do it in any other way. Tell the customer that it is being checked. Ask for its status later."
         ),
     ),
     (
@@ -67,6 +69,27 @@ TOLD = [
         "rejected",
         None,
         f"{IT} is not done: the charge is disputed. Do not try again; hand it over to a person.",
+    ),
+    (
+        outcomes.failed(NOUN, replace(SENT, refusal=DISPUTED)),
+        "rejected",
+        None,
+        (
+            f"{IT} is not done: the customer disputes the payment with their bank. Do not try again; hand it "
+            "over to a person."
+        ),
+    ),
+    (
+        outcomes.not_sent(NOUN, KEY, LIMITED),
+        "rejected",
+        None,
+        f"{IT} was not sent: the provider answered 429. Nothing was done. {AGAIN}",
+    ),
+    (
+        outcomes.never_asked("8812"),
+        "rejected",
+        None,
+        "No refund of order 8812 was ever asked for. Nothing was sent.",
     ),
     (
         outcomes.failed(NOUN, SENT),
@@ -131,15 +154,27 @@ def test_what_is_told(outcome: Outcome, status: str, refund_id: str | None, mess
     expected = {"status": status, "message": message} | ({"refund_id": refund_id} if refund_id else {})
 
     assert outcome.to_model() == expected
-    assert outcome.intent_key == (None if message.startswith("Nothing") else KEY)
+    assert outcome.intent_key == (KEY if message.startswith(("The", "It")) else None)
 
 
 def test_only_what_was_certainly_not_sent_may_be_asked_for_again() -> None:
     may = {each.message for each, *_ in TOLD if AGAIN in each.message or "ask again" in each.message}
 
-    assert len(may) == 3
+    assert len(may) == 4
     assert all("not sent" in each or "Nothing was sent" in each for each in may)
-    assert all("o not" in each.message for each, *_ in TOLD if each.message not in may)
+    assert all(
+        "Do not" in each.message or "ever asked for" in each.message
+        for each, *_ in TOLD
+        if each.message not in may
+    )
+
+
+def test_what_is_told_is_short_and_holds_no_key_and_no_request() -> None:
+    said = " ".join(each.message for each, *_ in TOLD)
+
+    assert max(len(each.message) for each, *_ in TOLD) <= LONGEST
+    assert "req_" not in said
+    assert WHAT not in said
 
 
 def test_others_of_the_same_order_are_told_as_well() -> None:

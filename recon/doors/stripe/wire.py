@@ -22,6 +22,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.response import HTTPResponse
 
+from recon.model import refusals
 from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.records.guarded import Heard
 from recon.model.settings import ProviderSettings
@@ -231,19 +232,20 @@ class Later:
 def meaning(error: stripe.StripeError, what: str) -> Later | ReconError:
     """Return what the absence of an answer means: come back later, or an error that says it."""
     status = error.http_status
-    request = f", request {error.request_id}" if error.request_id else ""
+    request = error.request_id
     if isinstance(error, stripe.APIConnectionError) or status is None:
         away = ProviderUnavailable(f"{what} broke off: the provider did not answer ({_cause(error)}).")
         return Later(away, broken=True)
     if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - HTTP's own numbers
-        later = ProviderUnavailable(f"{what} broke off: the provider answered {status}{request}.")
+        later = ProviderUnavailable(refusals.answered(what, status=status, request=request))
         return Later(later, _seconds(error.headers), limited=status == 429)  # noqa: PLR2004 - as above
     if status < 400 or error.error is None:  # noqa: PLR2004 - as above
-        return ProviderUnavailable(f"{what} broke off: the answer ({status}{request}) is not the provider's.")
+        named = f"{status}, request {request}" if request else f"{status}"
+        return ProviderUnavailable(f"{what} broke off: the answer ({named}) is not the provider's.")
     said = _SECRET.sub("***", str(error.user_message or "no reason given"))[:200]
     kind = {400: Senseless, 403: Forbidden, 404: Missing}.get(status, ProviderRefused)
-    code = f" {error.code or getattr(error.error, 'code', None) or ''}".rstrip()
-    return kind(f"{what} was refused with {status}{code}{request}: {said}")
+    code = error.code or getattr(error.error, "code", None)
+    return kind(refusals.refused(what, status=status, code=code, request=request, said=said))
 
 
 def heard(error: stripe.StripeError, what: str) -> Heard:
