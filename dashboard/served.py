@@ -14,6 +14,7 @@ from streamlit.runtime.secrets import SecretsValue
 from dashboard.assets import Assets
 from dashboard.doorway import STANDING, Doorway, Hardened
 from dashboard.entrance import PROVIDER
+from dashboard.hints import Hints
 from dashboard.readiness import ready
 from dashboard.returning import Returning
 from recon.admission import Admission
@@ -67,7 +68,7 @@ def middleware(admission: Admission) -> list[Middleware]:
     ]
     if admission.mode == "oidc":
         passed.append(Middleware(Returning, url=url, secret=secret))
-    return [*passed, Middleware(Assets)]
+    return [*passed, Middleware(Assets), Middleware(Hints)]
 
 
 STANDING.admission = Admission.open()

@@ -32,6 +32,7 @@ def asked(
     server: str = "127.0.0.1",
     answer: Sent | None = None,
     status: int = 200,
+    body: bytes = b"the desk",
 ) -> Seen:
     """Send a request through middleware to an application that answers with these headers."""
     seen = Seen()
@@ -42,7 +43,7 @@ def asked(
             await send({"type": "websocket.accept"})
             return
         await send({"type": "http.response.start", "status": status, "headers": _raw(answer or [])})
-        await send({"type": "http.response.body", "body": b"the desk"})
+        await send({"type": "http.response.body", "body": body})
 
     async def receive() -> Message:
         return {"type": "websocket.connect" if kind == "websocket" else "http.request"}
