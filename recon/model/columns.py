@@ -7,17 +7,12 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from recon.model.frames import INTENT_DTYPES, REFUND_DTYPES
+from recon.model import dtypes
 
 METADATA_KEY = "intent_key"  # The metadata field that carries the intent's key, unless a map says otherwise.
-INTENTS = "intents"
-REFUNDS = "refunds"
-
-OURS: Mapping[str, tuple[str, ...]] = {
-    INTENTS: (*INTENT_DTYPES, "amount"),
-    REFUNDS: (*REFUND_DTYPES, "amount"),
-}
-"""Our own headers by side; `amount` is in major units and may stand for `amount_minor`."""
+INTENTS = dtypes.INTENTS
+REFUNDS = dtypes.REFUNDS
+OURS: Mapping[str, tuple[str, ...]] = {side: tuple(names) for side, names in dtypes.OURS.items()}
 
 NEEDED: Mapping[str, tuple[str, ...]] = {
     INTENTS: ("key", "amount_minor", "amount", "currency", "status", "created_at"),

@@ -9,48 +9,14 @@ from datetime import datetime
 
 import pandas as pd
 
-from recon.model import sheets, versions
+from recon.model import dtypes, sheets, versions
 from recon.model.records.results import Reject
 from recon.model.records.words import IntentStatus
 
-TEXT = "str"  # pandas 3's default: Arrow strings, missing is NaN.
-TIME = "datetime64[us, UTC]"
-
-INTENT_DTYPES = {
-    "key": TEXT,  # Unique per account.
-    "account": TEXT,  # "" is the platform's own; never missing.
-    "order_id": TEXT,
-    "reference": TEXT,  # What makes a legitimate repeat distinct; missing equals missing.
-    "payment": TEXT,  # A PaymentIntent or charge id.
-    "amount_minor": "int64",
-    "currency": TEXT,  # Lower-case, one of the provider's.
-    "status": TEXT,  # One of IntentStatus.
-    "refund_id": TEXT,
-    "created_at": TIME,
-    "updated_at": TIME,  # Where the source has none: created_at.
-    "first_sent_at": TIME,  # NaT where nothing was sent.
-    "tool": TEXT,
-    "team": TEXT,
-    "customer_id": TEXT,
-}
-
-REFUND_DTYPES = {
-    "id": TEXT,  # Unique per account.
-    "account": TEXT,
-    "payment_intent": TEXT,
-    "charge": TEXT,
-    "amount_minor": "int64",
-    "currency": TEXT,
-    "status": TEXT,  # One of RefundStatus, or a word we do not know; missing where the source has none.
-    "created_at": TIME,
-    "intent_key": TEXT,
-    "request_key": TEXT,
-    "operator_key": TEXT,
-    "system": "bool",
-    "reason": TEXT,
-    "failure_reason": TEXT,
-    "pending_reason": TEXT,
-}
+TEXT = dtypes.TEXT
+TIME = dtypes.TIME
+INTENT_DTYPES = dtypes.INTENT_DTYPES
+REFUND_DTYPES = dtypes.REFUND_DTYPES
 
 # Reasons of refunds that the provider makes by itself. Source: https://docs.stripe.com/api/refunds/object
 SYSTEM_REASONS = ("expired_uncaptured_charge",)

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from recon.model import values
 from recon.model.columns import METADATA_KEY
-from recon.model.frames import REFUND_DTYPES
+from recon.model.dtypes import REFUND_DTYPES
 
 # The events that tell which request made a refund. Source: https://docs.stripe.com/api/events/types
 _CREATION_EVENTS = frozenset({"refund.created"})

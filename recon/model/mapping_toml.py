@@ -1,0 +1,381 @@
+"""The TOML of a map: what `mapping` documents, read and written; what was written reads back as it was.
+
+Never opens a file, and never takes a word that it does not know.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from recon.model import documents, mapping, money
+from recon.model.dtypes import INTENTS, KEYS, OURS, TIME
+from recon.model.errors import UnusableInput
+from recon.model.mapping import Case, Column, Filter, Map, Side, Sign
+from recon.model.records.words import IntentStatus, RefundStatus
+
+_LIMIT = 500  # Words, candidates or filters of one entry: more is a table of data, not a map.
+_AMOUNTS = ("amount", "amount_minor")
+_OF_TEXTS = ("column", "constant", "missing", "case", "words")
+_OF_AMOUNTS = ("column", "constant", "sum", "sign", "decimal", "thousands")
+_OF_TIMES = ("column", "constant", "format", "zone")
+_SECTIONS = ("columns", "constants", "statuses", "amount_unit", "where", "empty", "zone")
+_UNITS = ("minor", "major")
+_Value = TypeVar("_Value")
+_Word = TypeVar("_Word", bound=StrEnum)
+PROBE = datetime(2026, 3, 6, 17, 4, 5, tzinfo=UTC)
+
+
+def read(text: str, *, file: str) -> Map:
+    """Return what a map's text says.
+
+    Raises:
+        UnusableInput: it is no TOML or no map; the text names file, line, table and key.
+    """
+    try:
+        document = documents.read(text, file=file)
+    except tomllib.TOMLDecodeError as error:
+        raise UnusableInput(f"{file} must be a TOML file: {error}.") from None
+    sides: dict[str, Side] = {}
+    for name, table in document.items():
+        if name not in OURS or not isinstance(table, Mapping):
+            raise UnusableInput(
+                f"{file} must hold the tables [intents] and [refunds]; found {name!r:.60} as well."
+            )
+        sides[name] = _side(name, table, _Place(document, name))
+    if not sides:
+        raise UnusableInput(f"{file} must hold the tables [intents] and [refunds]; found neither.")
+    return Map(**sides)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in a file something stands, to say what is wrong with it."""
+
+    document: documents.Document
+    side: str
+
+    def error(self, reason: object, *keys: str) -> UnusableInput:
+        """Return the error with its file, line, table and key."""
+        named = f"{reason}" if not keys else f"{'.'.join(keys)} {reason}"
+        return UnusableInput(
+            str(documents.error(self.document, f"{named}.", self.side, *keys, title=f"[{self.side}]"))
+        )
+
+
+def column(side: str, name: str, value: object) -> Column:
+    """Return how one of our columns is read, from the value that a map gives it.
+
+    Raises:
+        ValueError: it is none; the text goes after the column's name.
+    """
+    if name not in OURS[side]:
+        raise ValueError(f"is none of our columns: {', '.join(OURS[side])}")
+    table = value if isinstance(value, Mapping) else {"column": value}
+    allowed = _settings(side, name)
+    strange = sorted(set(table) - set(allowed))
+    if strange:
+        raise ValueError(f"has no setting {strange[0]!r:.60}; its settings are {', '.join(allowed)}")
+    origins = [word for word in ("column", "constant", "sum") if word in allowed]
+    told = [word for word in origins if word in table]
+    if len(told) != 1:
+        raise ValueError(f"must have one of {', '.join(origins)}")
+    if "constant" in table and len(table) > 1:
+        raise ValueError("must have nothing beside its constant")
+    if "missing" in table and name in KEYS.values():
+        raise ValueError("must not say what stands for a missing one: it tells rows apart")
+    decimal, thousands = _marks(table)
+    return Column(
+        sources=_names(table["column"], "column") if "column" in table else (),
+        missing=_standing(side, name, table.get("constant", table.get("missing"))),
+        sums=_names(table["sum"], "sum") if "sum" in table else (),
+        sign=_one_of(Sign, "sign", table.get("sign", Sign.POSITIVE)),
+        decimal=decimal,
+        thousands=thousands,
+        case=_one_of(Case, "case", table.get("case", Case.KEPT)),
+        words=words(side, name, table.get("words", {})),
+        format=_format(table.get("format", mapping.ISO)),
+        zone=zone(table.get("zone", "")),
+    )
+
+
+def words(side: str, name: str, value: object) -> Mapping[str, str]:
+    """Return their words to ours.
+
+    Raises:
+        ValueError: ours are none of our words; the text goes after the column's name.
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(ours, str) for ours in value.values()):
+        raise ValueError("must map each of their words to one of ours, both texts")
+    if len(value) > _LIMIT:
+        raise ValueError(f"must map {_LIMIT} words at most")
+    for ours in value.values():
+        _check_word(side, name, ours)
+    return dict(value)
+
+
+def filters(value: object) -> tuple[Filter, ...]:
+    """Return which rows are read.
+
+    Raises:
+        ValueError: the value is no list of filters; the text goes after the key's name.
+    """
+    example = 'must be a list of tables such as { column = "type", is = "refund" }, with is or is_not'
+    if not isinstance(value, list) or len(value) > _LIMIT:
+        raise ValueError(example)
+    found = []
+    for each in value:
+        if not isinstance(each, Mapping) or set(each) not in ({"column", "is"}, {"column", "is_not"}):
+            raise ValueError(example)
+        told = each.get("is", each.get("is_not"))
+        listed = (told,) if isinstance(told, str) else told
+        names = _names(each["column"], "column")
+        if len(names) != 1 or not isinstance(listed, list | tuple) or not listed or not _all_texts(listed):
+            raise ValueError(example)
+        found.append(Filter(names[0], tuple(listed), keep="is" in each))
+    return tuple(found)
+
+
+def zone(value: object) -> str:
+    """Return the name of a zone; "" is none.
+
+    Raises:
+        ValueError: there is no such zone; the text goes after the key's name.
+    """
+    if value == "":
+        return ""
+    if isinstance(value, str):
+        mapping.zone_of(value)
+        return value
+    raise ValueError("must be a zone such as UTC, Europe/Paris or +05:30")
+
+
+def _side(name: str, table: Mapping[str, object], place: _Place) -> Side:
+    """Return one side of a map."""
+    told = _told(table, place)
+    columns: dict[str, Column] = {}
+    for ours, (value, keys) in told.items():
+        try:
+            columns[ours] = column(name, ours, value)
+        except ValueError as error:
+            raise place.error(error, *keys) from None
+    columns |= _statuses(name, table, columns, place)
+    if "amount_unit" in table:
+        columns = _in_unit(columns, table["amount_unit"], place)
+    if set(_AMOUNTS) <= set(columns) and set(columns["amount"].needs) & set(columns["amount_minor"].needs):
+        raise place.error("must not name the column that amount_minor names: the units differ", "amount")
+    return Side(
+        columns,
+        _read(filters, "where", table.get("where", []), place),
+        _read(_empties, "empty", table.get("empty", []), place),
+        _read(zone, "zone", table.get("zone", ""), place),
+    )
+
+
+def _told(table: Mapping[str, object], place: _Place) -> dict[str, tuple[object, tuple[str, ...]]]:
+    """Return what is said of each of our columns, and under which keys, in either form."""
+    found: dict[str, tuple[object, tuple[str, ...]]] = {
+        ours: (value, (ours,)) for ours, value in table.items() if ours not in _SECTIONS
+    }
+    for section in ("columns", "constants"):
+        inner = table.get(section, {})
+        if not isinstance(inner, Mapping):
+            raise place.error("must be a table, one entry for each of our columns", section)
+        for ours, value in inner.items():
+            if ours in found:
+                raise place.error("is said twice", section, ours)
+            if section == "constants" and not isinstance(value, str):
+                raise place.error("must be the text that stands in every row", section, ours)
+            found[ours] = (value if section == "columns" else {"constant": value}, (section, ours))
+    return found
+
+
+def _statuses(
+    side: str, table: Mapping[str, object], columns: Mapping[str, Column], place: _Place
+) -> dict[str, Column]:
+    """Return the status column with the words that a table of its own gives it; empty where there is none."""
+    if "statuses" not in table:
+        return {}
+    known = columns.get("status", Column(sources=("status",)))
+    if known.words or not known.sources:
+        raise place.error("must not be there where status has words or a constant", "statuses")
+    try:
+        return {"status": replace(known, words=words(side, "status", table["statuses"]))}
+    except ValueError as error:
+        raise place.error(error, "statuses") from None
+
+
+def _in_unit(columns: Mapping[str, Column], unit: object, place: _Place) -> dict[str, Column]:
+    """Return the columns with the amount under the name that says its unit."""
+    if unit not in _UNITS:
+        raise place.error(f"must be one of {', '.join(_UNITS)}", "amount_unit")
+    if "amount_minor" not in columns or "amount" in columns:
+        raise place.error("is the unit of amount_minor, which must be mapped, and amount not", "amount_unit")
+    if unit == "minor":
+        return dict(columns)
+    return {"amount" if ours == "amount_minor" else ours: each for ours, each in columns.items()}
+
+
+def _read(reader: Callable[[object], _Value], key: str, value: object, place: _Place) -> _Value:
+    """Return a key of a side as a reader takes it."""
+    try:
+        return reader(value)
+    except ValueError as error:
+        raise place.error(error, key) from None
+
+
+def _settings(side: str, name: str) -> tuple[str, ...]:
+    """Return what may be said of a column."""
+    if name in _AMOUNTS:
+        return _OF_AMOUNTS
+    if OURS[side][name] == TIME:
+        return _OF_TIMES
+    return ("column", "case") if name in KEYS.values() else _OF_TEXTS
+
+
+def _names(value: object, setting: str) -> tuple[str, ...]:
+    """Return headers or paths, in order."""
+    listed = [value] if isinstance(value, str) else value
+    if isinstance(listed, list) and 0 < len(listed) <= _LIMIT and _all_texts(listed) and all(listed):
+        return tuple(dict.fromkeys(listed))
+    raise ValueError(f"must map to the name of a column, or a list of names in order ({setting})")
+
+
+def _all_texts(listed: Iterable[object]) -> bool:
+    """Return whether all of a list are texts."""
+    return all(isinstance(each, str) for each in listed)
+
+
+def _empties(value: object) -> tuple[str, ...]:
+    """Return the cells that hold nothing."""
+    if isinstance(value, list) and _all_texts(value) and len(value) <= _LIMIT:
+        return tuple(value)
+    raise ValueError('must be a list of texts such as ["NULL", "-"]')
+
+
+def _standing(side: str, name: str, value: object) -> str | None:
+    """Return the text that stands in a row that has none of its own; None where nothing is said."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        _check_word(side, name, value)
+        return value
+    raise ValueError("must have a text as its constant, or for missing")
+
+
+def _check_word(side: str, name: str, word: str) -> None:
+    """Refuse a word that a column with few words does not take."""
+    statuses: tuple[str, ...] = tuple(IntentStatus) if side == INTENTS else tuple(RefundStatus)
+    taken = {"status": statuses, "system": ("true", "false"), "currency": tuple(money.EXPONENTS)}.get(name)
+    if taken is not None and word not in taken:
+        listed = "a currency code of the provider's" if name == "currency" else f"one of {', '.join(taken)}"
+        raise ValueError(f"must be {listed}, not {word!r:.40}")
+
+
+def _marks(table: Mapping[str, object]) -> tuple[str, str]:
+    """Return what stands before an amount's decimals, and between its thousands."""
+    decimal, thousands = table.get("decimal", "."), table.get("thousands", "")
+    if decimal not in {".", ","}:
+        raise ValueError('must have "." or "," as decimal')
+    if not isinstance(thousands, str) or len(thousands) > 1 or thousands not in mapping.MARKS:
+        raise ValueError(f"must have one of {mapping.MARKS} as thousands, or an empty text")
+    if thousands == decimal:
+        raise ValueError("must have another text as thousands than as decimal")
+    assert isinstance(decimal, str)
+    return decimal, thousands
+
+
+def _one_of(words_: type[_Word], key: str, value: object) -> _Word:
+    """Return one of a few words."""
+    if isinstance(value, str) and value in list(words_):
+        return words_(value)
+    raise ValueError(f"must have one of {', '.join(words_)} as {key}")
+
+
+def _format(value: object) -> str:
+    """Return the name of a format of times, or a pattern that tells a whole date."""
+    if value == mapping.ISO or value in mapping.EPOCHS:
+        return str(value)
+    try:
+        read_ = datetime.strptime(PROBE.strftime(str(value)), str(value))  # noqa: DTZ007 - whether it is a date at all.
+    except (ValueError, re.error):
+        read_ = None
+    if not isinstance(value, str) or read_ is None or read_.date() != PROBE.date():
+        known = ", ".join((mapping.ISO, *mapping.EPOCHS))
+        raise ValueError(f"must have as format one of {known}, or a pattern such as %d/%m/%Y %H:%M")
+    return value
+
+
+# Writing.
+
+
+def written(told: Map) -> str:
+    """Return a map as TOML that `read` takes; a side of which nothing is said is left out."""
+    parts = []
+    for name in OURS:
+        lines = _written_side(told.side(name))
+        if lines:
+            parts.append("\n".join([f"[{name}]", *lines]))
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def written_column(name: str, told: Column) -> str:
+    """Return one line of TOML that says how one of our columns is read."""
+    settings = _written_settings(told)
+    if list(settings) == ["column"]:
+        return f"{name} = {settings['column']}"
+    return f"{name} = {_table(settings)}"
+
+
+def text(value: str) -> str:
+    """Return a text as TOML writes it."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _written_side(side: Side) -> list[str]:
+    """Return the lines of one side."""
+    lines = [f"zone = {text(side.zone)}"] if side.zone else []
+    if side.empty:
+        lines.append(f"empty = {_list(side.empty)}")
+    if side.filters:
+        each = (
+            _table({"column": text(one.column), "is" if one.keep else "is_not": _one_or_list(one.words)})
+            for one in side.filters
+        )
+        lines.append(f"where = [{', '.join(each)}]")
+    return [*lines, *(written_column(name, told) for name, told in side.columns.items())]
+
+
+def _written_settings(told: Column) -> dict[str, str]:
+    """Return what differs from what is meant without a word, as TOML."""
+    plain = Column()
+    found: dict[str, str] = {}
+    if told.sources:
+        found["column"] = _one_or_list(told.sources)
+    if told.sums:
+        found["sum"] = _list(told.sums)
+    if told.missing is not None:
+        found["missing" if told.sources else "constant"] = text(told.missing)
+    for name in ("sign", "decimal", "thousands", "case", "format", "zone"):
+        value = getattr(told, name)
+        if value != getattr(plain, name):
+            found[name] = text(str(value))
+    if told.words:
+        found["words"] = _table({text(theirs): text(ours) for theirs, ours in told.words.items()})
+    return found
+
+
+def _one_or_list(values: tuple[str, ...]) -> str:
+    return text(values[0]) if len(values) == 1 else _list(values)
+
+
+def _list(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(text, values))}]"
+
+
+def _table(entries: Mapping[str, str]) -> str:
+    return f"{{ {', '.join(f'{name} = {value}' for name, value in entries.items())} }}"
