@@ -61,7 +61,8 @@ TOLD = [
         None,
         (
             f"It is not known yet whether {IT_TOO} is done. A person has to look into it. Do not try again "
-            "and do not do it in any other way. Tell the customer that it is being checked. Ask for its status later."
+            "and do not do it in any other way. Tell the customer that it is being checked. Ask for its "
+            "status later."
         ),
     ),
     (
@@ -86,7 +87,7 @@ TOLD = [
         f"{IT} was not sent: the provider answered 429. Nothing was done. {AGAIN}",
     ),
     (
-        outcomes.never_asked("8812"),
+        outcomes.never_asked("refund of order 8812"),
         "rejected",
         None,
         "No refund of order 8812 was ever asked for. Nothing was sent.",
@@ -162,11 +163,7 @@ def test_only_what_was_certainly_not_sent_may_be_asked_for_again() -> None:
 
     assert len(may) == 4
     assert all("not sent" in each or "Nothing was sent" in each for each in may)
-    assert all(
-        "Do not" in each.message or "ever asked for" in each.message
-        for each, *_ in TOLD
-        if each.message not in may
-    )
+    assert all("o not" in each.message for each, *_ in TOLD if each.message not in may)
 
 
 def test_what_is_told_is_short_and_holds_no_key_and_no_request() -> None:
