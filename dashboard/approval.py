@@ -65,7 +65,7 @@ def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
 def explain(desk: Desk, view: CaseView) -> None:
     """Say that this case takes two people, and where that protects nobody."""
     amount = tables.money(view.case.mismatch.at_risk)
-    st.caption(f"{amount} at risk take two people: one proposes, and another person approves.")
+    st.caption(f"A case with {amount} at risk takes two people: one proposes, and another approves.")
     if not desk.vouched:
         st.caption(
             "Nobody signs in at this desk: a name proves nothing here, and only people to whom the database "

@@ -92,7 +92,9 @@ def test_from_the_limit_on_a_button_proposes_and_the_panel_says_so(
 
     assert "Propose: Resolve" in labels(above)
     assert "Acknowledge" in labels(above)
-    assert "104.00 USD at risk take two people: one proposes, and another person approves." in words(above)
+    assert "A case with 104.00 USD at risk takes two people: one proposes, and another approves." in words(
+        above
+    )
     assert "Nobody signs in at this desk: a name proves nothing here" in words(above)
     assert "Resolve" in labels(below)
     assert "two people" not in words(below)
