@@ -4,9 +4,12 @@ Source: OpenID Connect Discovery 1.0, section 4, https://openid.net/specs/openid
 """
 
 import json
+import socket
+import ssl
 import urllib.request
 from dataclasses import dataclass
 from http.client import HTTPException
+from urllib.error import HTTPError, URLError
 
 from recon.model.errors import UnusableInput, Wait
 
@@ -36,7 +39,7 @@ def described(metadata_url: str, *, timeout_seconds: float) -> Description:
             told = json.loads(answer.read(_BYTES))
     except (OSError, HTTPException) as error:  # Not there, too slow, refused.
         raise Wait(
-            f"Expected the provider's description at {metadata_url}, found {type(error).__name__}."
+            f"Expected the provider's description at {metadata_url}, found {_instead(error)}."
         ) from None
     except ValueError:  # No JSON, or no address.
         raise UnusableInput(f"Expected JSON at {metadata_url}, found something else.") from None
@@ -49,3 +52,20 @@ def described(metadata_url: str, *, timeout_seconds: float) -> Description:
     scopes = told.get("scopes_supported")
     texts = tuple(each for each in scopes if isinstance(each, str)) if isinstance(scopes, list) else ()
     return Description(**{name: told[name] for name in names}, scopes=texts)
+
+
+def _instead(error: Exception) -> str:
+    """Return what was found in a description's place, in words for people."""
+    if isinstance(error, HTTPError):
+        return f"the answer {error.code}"
+    cause = error.reason if isinstance(error, URLError) else error
+    named = {
+        socket.gaierror: "no machine of that name",
+        ssl.SSLError: "a certificate or an encryption that cannot be relied on",
+        ConnectionRefusedError: "nobody listening there",
+        TimeoutError: "no answer in time",
+    }
+    for kind, words in named.items():
+        if isinstance(cause, kind):
+            return words
+    return "no connection" if isinstance(error, URLError) else "an answer that broke off"
