@@ -19,7 +19,7 @@ from recon.model.errors import Report, SwitchMoved
 from recon.model.phrases import minute
 from recon.model.records.people import Operator
 from recon.model.records.tools import Activity, Effect, Registry, Switch, SwitchEntry, SwitchMove
-from recon.model.records.words import Role
+from recon.model.records.words import Actor, Role
 from recon.model.settings import Settings
 from recon.moving import Clock, Mover, utc_now
 from recon.rules import alerts, permissions
@@ -91,10 +91,13 @@ class Switchboard:
         """Return whether somebody may make this move now."""
         return permissions.allows(self._mover().standing(operator), _NEEDED[made])
 
-    def throw(self, tool: str, *, operator: Operator, reason: str, action_id: str) -> Switch:
+    def throw(
+        self, tool: str, *, operator: Operator, reason: str, action_id: str, vouched: bool = True
+    ) -> Switch:
         """Let nothing of a tool be sent from now on; one that is thrown already stays as it is.
 
-        It takes no version: whatever happened after somebody looked, throwing is the safe way round.
+        It takes no version: whatever happened after somebody looked, throwing is the safe way round. vouched:
+        somebody signed in by the operator's name; else the entry says that the name was only typed.
 
         Raises:
             NotPermitted: the operator may only read. Nothing was written.
@@ -107,13 +110,22 @@ class Switchboard:
             before = switches.get(self._database, tool)
             if before.thrown:
                 return before
-            after = self._moved(before, SwitchMove.THROWN, operator, kept, action_id)
+            after = self._moved(before, SwitchMove.THROWN, _by(operator, vouched=vouched), kept, action_id)
             if after is not None:
                 return after
         raise SwitchMoved(f"Expected to throw the switch of {tool}, found that others move it: try again.")
 
-    def lift(self, tool: str, *, version: int, operator: Operator, reason: str, action_id: str) -> Switch:
-        """Let a tool send again. version: of the switch that the operator looked at.
+    def lift(
+        self,
+        tool: str,
+        *,
+        version: int,
+        operator: Operator,
+        reason: str,
+        action_id: str,
+        vouched: bool = True,
+    ) -> Switch:
+        """Let a tool send again. version: of the switch that the operator looked at. vouched: as of `throw`.
 
         Raises:
             NotPermitted: the operator is no admin. Nothing was written.
@@ -126,7 +138,7 @@ class Switchboard:
         if not before.thrown and before.version in {version, 0}:
             raise Report(f"Expected the switch of {tool} to be thrown, found that it is not.")
         looked = replace(before, version=version, thrown=True)
-        after = self._moved(looked, SwitchMove.LIFTED, operator, kept, action_id)
+        after = self._moved(looked, SwitchMove.LIFTED, _by(operator, vouched=vouched), kept, action_id)
         if after is None:
             stands = switches.get(self._database, tool)
             made = "threw" if stands.thrown else "lifted"
@@ -154,14 +166,14 @@ class Switchboard:
         return kept
 
     def _moved(
-        self, before: Switch, made: SwitchMove, operator: Operator, reason: str, action_id: str
+        self, before: Switch, made: SwitchMove, actor: Actor, reason: str, action_id: str
     ) -> Switch | None:
         with self._database.write() as connection:
             return switches.move(
                 connection,
                 before,
                 made,
-                actor=operator.name,
+                actor=actor,
                 reason=reason,
                 now=self.now(),
                 action_id=action_id,
@@ -170,6 +182,11 @@ class Switchboard:
     def _mover(self) -> Mover:
         """Return what knows who may act; the settings are read anew, as rights change."""
         return Mover(self._database, self._configuration(), self.now)
+
+
+def _by(operator: Operator, *, vouched: bool) -> Actor:
+    """Return how an entry names whoever moved a switch."""
+    return operator.name if vouched else Actor(f"{operator.name} (by the command line)")
 
 
 _NEEDED: Mapping[SwitchMove, Role] = {SwitchMove.THROWN: Role.OPERATOR, SwitchMove.LIFTED: Role.ADMIN}

@@ -64,6 +64,24 @@ def test_whoever_is_put_down_as_less_has_less(database: Database, database_url: 
     assert switches.every(database) == {}
 
 
+def test_where_people_sign_in_a_typed_name_is_not_taken_for_somebody_who_did(
+    database: Database, database_url: str, tmp_path: Path
+) -> None:
+    (tmp_path / "recon.toml").write_text('[dashboard]\nmode = "proxy"\n')
+    operators.put(database, Operator(Actor("vi"), Role.VIEWER))
+    told = ("refund_order", "--reason", "Doubles.", "--as")
+
+    off = said(database_url, "off", *told, "ana", config=tmp_path)
+    on = said(database_url, "on", *told, "bo", config=tmp_path)
+    with pytest.raises(NotPermitted, match="vi has the role viewer"):
+        said(database_url, "off", *told, "vi", config=tmp_path)
+
+    assert off.startswith("refund_order is off: by ana (by the command line) at ")
+    assert on.startswith("refund_order is on: by bo (by the command line) at ")
+    actors = [each.actor for each in switches.history(database, "refund_order")]
+    assert actors == ["bo (by the command line)", "ana (by the command line)"]
+
+
 def test_what_cannot_be_moved_is_said(database: Database, database_url: str) -> None:
     with pytest.raises(Report, match="Expected a tool of tools"):
         said(database_url, "off", "refund_orders", "--reason", "x")
