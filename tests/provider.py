@@ -2,37 +2,22 @@
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
+from tests import npm
 from tests.served import SECONDS, answered, free_port
 
 SOURCE = Path(__file__).parent / "provider_files"
-INSTALL_SECONDS = 90  # It takes 6 on a machine that does nothing else.
 CLIENT_SECRET = "the-desk-at-this-provider"
 People = Mapping[str, Mapping[str, object]]
 
 
 def installed(folder: Path) -> None:
     """Put the provider into a folder; skip the test where npm does not answer."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        pytest.skip("node and npm are not installed: no OpenID provider to sign in at")
-    for file in SOURCE.iterdir():
-        shutil.copy(file, folder)
-    command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"npm did not answer within {INSTALL_SECONDS} s: no OpenID provider to sign in at")
-    if done.returncode:
-        pytest.skip(f"npm could not install oidc-provider: {done.stderr.splitlines()[-1:]}")
+    npm.installed(SOURCE, folder, without="no OpenID provider to sign in at")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from recon.sandbox.wire import Answer, Call
 from recon.sandbox.world import Seen, World
 
 _KEY = re.compile(r"(sk|rk)_(test|live)\w*")
+_ACCOUNT = re.compile(r"acct_\w+")
 _ID = r"([^/]+)"
 _ROUTES: tuple[tuple[str, str, Callable[[Visit], dict[str, Any]]], ...] = (
     ("POST", r"/v1/refunds", endpoints.create_refund),
@@ -178,6 +179,8 @@ def _account(call: Call) -> str:
 
 def _scope(call: Call) -> Scope | None:
     live = _live(call)
+    if (named := _account(call)) and not _ACCOUNT.fullmatch(named):
+        raise errors.no_account(_secret(call), named)
     key = _key(call)
     return Scope(_account(call), live, key) if key is not None and call.method == "POST" else None
 

@@ -62,6 +62,8 @@ def create_refund(visit: Visit) -> dict[str, Any]:
     params = visit.params
     params.allow(*_CREATE)
     amount_minor = params.integer("amount")
+    # It is of use for a customer's balance alone; of a charge the currency is known.
+    params.currency("currency")
     metadata = params.metadata() or {}
     reason = params.text("reason")
     if reason is not None and reason not in REASONS:
@@ -203,8 +205,7 @@ def _payment_to_refund(visit: Visit) -> Payment:
     if intent is not None:
         return _named(visit, "payment_intent", intent)
     raise errors.ProviderError(
-        "One of the following params should be provided for this request: payment_intent or charge.",
-        code="parameter_missing",
+        "One of the following params should be provided for this request: payment_intent or charge."
     )
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from recon.model.money import EXPONENTS
+
 _SYMBOLS = {"usd": "$", "eur": "€", "gbp": "£", "jpy": "¥", "cad": "CA$", "aud": "A$"}
-_ZERO_DECIMALS = frozenset(
-    ["bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"]
-)
-_THREE_DECIMALS = frozenset(["bhd", "jod", "kwd", "omr", "tnd"])
+# The provider's own currency comes first where it lists them.
+CURRENCIES = ("usd", *sorted(set(EXPONENTS) - {"usd"}))
+# Source: https://docs.stripe.com/metadata.
+METADATA_KEYS_LIMIT = 50
 # A shorter key is not shown at all: its ends would be most of it.
 _SHOWN_FROM = 16
 
@@ -72,16 +74,29 @@ def forbidden(key: str, account: str) -> ProviderError:
     )
 
 
+def no_account(key: str, account: str) -> ProviderError:
+    """The account header names nothing that is an account."""
+    return ProviderError(
+        f"The provided key '{_starred(key)}' does not have access to account '{account}' (or that account "
+        "does not exist). Application access may have been revoked.",
+        status=403,
+        code="account_invalid",
+    )
+
+
 def _starred(key: str) -> str:
     return f"{key[:7]}{'*' * (len(key) - 11)}{key[-4:]}" if len(key) >= _SHOWN_FROM else "*" * 8
 
 
 def unknown_url(method: str, path: str) -> ProviderError:
     """No such path, or not with this method."""
+    slash = (
+        "If you are trying to list objects, remove the trailing slash. If you are trying to retrieve an "
+        "object, make sure you passed a valid (non-empty) identifier in your code. "
+    )
     return ProviderError(
-        f"Unrecognized request URL ({method}: {path}). If you are trying to list objects, remove the "
-        "trailing slash. If you are trying to retrieve an object, make sure you passed a valid (non-empty) "
-        "identifier in your code. Please see https://stripe.com/docs or we can help at https://support.stripe.com/.",
+        f"Unrecognized request URL ({method}: {path}). {slash if path.endswith('/') else ''}"
+        "Please see https://stripe.com/docs or we can help at https://support.stripe.com/.",
         status=404,
     )
 
@@ -107,6 +122,19 @@ def empty_parameter(name: str) -> ProviderError:
         code="parameter_invalid_empty",
         param=name,
     )
+
+
+def unknown_currency(found: str) -> ProviderError:
+    """A currency that the provider does not have; it sends no code with this one."""
+    return ProviderError(
+        f"Invalid currency: {found}. Stripe currently supports these currencies: {', '.join(CURRENCIES)}",
+        param="currency",
+    )
+
+
+def too_much_metadata() -> ProviderError:
+    """More names than metadata holds."""
+    return ProviderError(f"Metadata can have at most {METADATA_KEYS_LIMIT} keys.", param="metadata")
 
 
 def not_an_integer(name: str, found: str) -> ProviderError:
@@ -147,7 +175,7 @@ def too_much(asked_minor: int, left_minor: int, currency: str) -> ProviderError:
 
 def money(amount_minor: int, currency: str) -> str:
     """An amount as the provider writes it in messages: $20.00, ¥500, 12.345 KWD."""
-    digits = 0 if currency in _ZERO_DECIMALS else 3 if currency in _THREE_DECIMALS else 2
+    digits = EXPONENTS.get(currency, 2)
     whole, rest = divmod(amount_minor, 10**digits)
     number = f"{whole:,}.{rest:0{digits}d}" if digits else f"{whole:,}"
     symbol = _SYMBOLS.get(currency)

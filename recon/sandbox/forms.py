@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl
 from recon.sandbox import errors
 
 # The provider's limits on metadata, from its documentation.
-METADATA_KEYS_LIMIT = 50
 METADATA_NAME_LIMIT = 40
 METADATA_VALUE_LIMIT = 500
 PAGE_LIMIT = 100
@@ -62,6 +61,15 @@ class Params:
         if value == "":
             raise errors.empty_parameter(name)
         return value
+
+    def currency(self, name: str) -> str | None:
+        """A currency that the provider has, in lower case, or None when absent."""
+        value = self.text(name)
+        if value is None:
+            return None
+        if value.lower() not in errors.CURRENCIES:
+            raise errors.unknown_currency(value)
+        return value.lower()
 
     def integer(self, name: str, *, at_least: int = 1, at_most: int | None = None) -> int | None:
         """A whole number within its bounds, or None when absent."""
@@ -126,10 +134,8 @@ class Params:
             raise errors.ProviderError("Invalid object", param="metadata")
         for name, text in value.items():
             _check_metadata(name, text)
-        if len(value) > METADATA_KEYS_LIMIT:
-            raise errors.ProviderError(
-                f"Metadata can have at most {METADATA_KEYS_LIMIT} keys.", param="metadata"
-            )
+        if len(value) > errors.METADATA_KEYS_LIMIT:
+            raise errors.too_much_metadata()
         return dict(value)
 
     def _put(self, name: str, value: str) -> None:
@@ -158,13 +164,14 @@ def _check_metadata(name: str, text: object) -> None:
     param = f"metadata[{name}]"
     if not isinstance(text, str):
         raise errors.ProviderError("Metadata values must be strings.", param=param)
-    if not name or len(name) > METADATA_NAME_LIMIT:
+    if not name or "[" in name:
         raise errors.ProviderError(
-            f"Metadata keys must be between 1 and {METADATA_NAME_LIMIT} characters.", param=param
+            "Metadata keys must be at least one character and have no square brackets.", param="metadata"
         )
-    if len(text) > METADATA_VALUE_LIMIT:
-        raise errors.ProviderError(
-            f"Metadata values can have up to {METADATA_VALUE_LIMIT} characters, but you passed in a value "
-            f"that is {len(text)} characters.",
-            param=param,
-        )
+    for what, sent, limit in (("key", name, METADATA_NAME_LIMIT), ("value", text, METADATA_VALUE_LIMIT)):
+        if len(sent) > limit:
+            raise errors.ProviderError(
+                f"Metadata {what}s can have up to {limit} characters, but you passed in a {what} that is "
+                f"{len(sent)} characters. Invalid {what}: {sent}",
+                param=param,
+            )

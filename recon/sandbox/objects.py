@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 API_VERSION = "2026-10-28.endive"
 # The id of the account that is "" everywhere else here: the platform's own.
 PLATFORM = "acct_1SandboxPlatform"
+# What every charge has, and no payment of this sandbox a value for.
+_CHARGE = """
+    application application_fee application_fee_amount calculated_statement_descriptor description
+    failure_balance_transaction failure_code failure_message on_behalf_of outcome payment_method_details
+    receipt_email receipt_number receipt_url review shipping source source_transfer statement_descriptor
+    statement_descriptor_suffix transfer_data transfer_group
+"""
+# The same of a PaymentIntent.
+_PAYMENT_INTENT = """
+    allowed_payment_method_types application application_fee_amount automatic_payment_methods canceled_at
+    cancellation_reason client_secret customer_account description excluded_payment_method_types
+    last_payment_error managed_payments next_action on_behalf_of payment_method_configuration_details
+    payment_method_options payment_record processing receipt_email review setup_future_usage shipping source
+    statement_descriptor statement_descriptor_suffix transfer_data transfer_group
+"""
 # A charge shows at most this many of its refunds.
 _REFUNDS_SHOWN = 10
 
@@ -75,6 +90,7 @@ def balance_transaction(item: Refund) -> dict[str, Any]:
         "object": "balance_transaction",
         "amount": -item.amount_minor,
         "available_on": item.created,
+        "balance_type": "payments",
         "created": item.created,
         "currency": item.payment.currency,
         "description": None,
@@ -91,67 +107,50 @@ def balance_transaction(item: Refund) -> dict[str, Any]:
 
 def charge(item: Payment, *, live: bool = False) -> dict[str, Any]:
     """A captured charge; its refunds come only when expanded."""
-    return {
+    return dict.fromkeys(_CHARGE.split()) | {
         "id": item.charge,
         "object": "charge",
         "amount": item.amount_minor,
         "amount_captured": item.amount_minor,
         "amount_refunded": item.refunded_minor,
-        "application": None,
-        "application_fee": None,
-        "application_fee_amount": None,
         "balance_transaction": f"txn_{item.charge.partition('_')[2]}",
+        "billing_details": {"address": None, "email": None, "name": None, "phone": None, "tax_id": None},
         "captured": True,
         "created": item.created,
         "currency": item.currency,
         "customer": item.customer,
-        "description": None,
         "dispute": f"du_{item.charge.partition('_')[2]}" if item.disputed else None,
         "disputed": item.disputed,
-        "failure_code": None,
-        "failure_message": None,
+        "fraud_details": {},
         "livemode": live,
         "metadata": {},
         "paid": True,
         "payment_intent": item.intent,
         "payment_method": f"pm_{item.charge.partition('_')[2]}",
-        "receipt_email": None,
-        "receipt_number": None,
         "refunded": item.refunded_minor >= item.amount_minor,
         "status": "succeeded",
-        "transfer_data": None,
-        "transfer_group": None,
     }
 
 
 def payment_intent(item: Payment, *, live: bool = False) -> dict[str, Any]:
     """A PaymentIntent whose money has been captured."""
-    return {
+    return dict.fromkeys(_PAYMENT_INTENT.split()) | {
         "id": item.intent,
         "object": "payment_intent",
         "amount": item.amount_minor,
         "amount_capturable": 0,
         "amount_received": item.amount_minor,
-        "application": None,
-        "canceled_at": None,
-        "cancellation_reason": None,
         "capture_method": "automatic_async",
         "confirmation_method": "automatic",
         "created": item.created,
         "currency": item.currency,
         "customer": item.customer,
-        "description": None,
-        "last_payment_error": None,
         "latest_charge": item.charge,
         "livemode": live,
         "metadata": {},
-        "next_action": None,
         "payment_method": f"pm_{item.charge.partition('_')[2]}",
         "payment_method_types": ["card"],
-        "receipt_email": None,
         "status": "succeeded",
-        "transfer_data": None,
-        "transfer_group": None,
     }
 
 
@@ -222,7 +221,7 @@ def expanded_charge(item: Payment, wanted: Iterable[str], *, live: bool) -> dict
                 f"/v1/charges/{item.charge}/refunds",
                 (refund(r) for r in newest[:_REFUNDS_SHOWN]),
                 more=len(newest) > _REFUNDS_SHOWN,
-            )
+            ) | {"total_count": len(newest)}
         elif path == "payment_intent":
             if item.intent is not None:
                 shown["payment_intent"] = payment_intent(item, live=live)

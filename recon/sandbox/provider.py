@@ -199,12 +199,19 @@ class Provider:
             self._appear(refund, origin, moment)
 
     def update(self, refund: Refund, metadata: dict[str, str] | None, *, origin: Origin, now: float) -> None:
-        """Merge metadata: an empty value removes its name, an empty dict everything, None changes nothing."""
+        """Merge metadata: an empty value removes its name, an empty dict everything, None changes nothing.
+
+        Raises:
+            ProviderError: it would hold more names than metadata may. Nothing changed.
+        """
         if metadata is None:
             return
         before = dict(refund.metadata)
         merged = {**before, **metadata} if metadata else {}
-        refund.metadata = {name: text for name, text in merged.items() if text}
+        kept = {name: text for name, text in merged.items() if text}
+        if len(kept) > errors.METADATA_KEYS_LIMIT:
+            raise errors.too_much_metadata()
+        refund.metadata = kept
         if refund.metadata != before:
             self._tell("refund.updated", refund, origin, now, previous={"metadata": before})
 

@@ -14,7 +14,8 @@ from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 
 from tests.sandbox.clients import slack
 from tests.sandboxes import Street
@@ -64,7 +65,7 @@ def link(street: Street) -> str:
 
 
 @contextmanager
-def connected(street: Street) -> Iterator[ClientConnection]:
+def connected(street: Street) -> Iterator[Connection]:
     """A bare connection that has read its hello."""
     with connect(link(street), proxy=None, open_timeout=10) as connection:
         connection.recv(timeout=10)

@@ -44,12 +44,12 @@ def click(street: Street, posted: dict[str, str], **more: object) -> dict[str, A
     return street.control("clicks", **posted, user="dana@example.com", action_id="take", **more)
 
 
-def read(connection: ClientConnection) -> dict[str, Any]:
+def read(connection: Connection) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(connection.recv(timeout=SOON_S))
     return found
 
 
-def acknowledge(connection: ClientConnection, envelope: dict[str, Any], **more: object) -> None:
+def acknowledge(connection: Connection, envelope: dict[str, Any], **more: object) -> None:
     connection.send(json.dumps({"envelope_id": envelope["envelope_id"], **more}))
 
 
