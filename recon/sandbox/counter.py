@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from recon.sandbox import endpoints, errors, forms, objects
@@ -76,7 +77,7 @@ class ProviderCounter:
             Kind.IN_USE: errors.key_in_use(_key(call)),
             Kind.FORBIDDEN: errors.forbidden(_secret(call), _account(call) or objects.PLATFORM),
         }.get(fault.kind, errors.broken())
-        return _answer(call, refusal.status, refusal.body())
+        return _refusal(call, refusal)
 
     def perform(self, world: World, call: Call, fault: Fault | None) -> tuple[Answer, Callable[[], None]]:
         """Serve the request under its idempotency key."""
@@ -85,14 +86,14 @@ class ProviderCounter:
             scope = _scope(call)
             kept = None if scope is None else world.keys.begin(scope, _asked(call), now=now)
         except ProviderError as refusal:
-            return _answer(call, refusal.status, refusal.body()), _nothing
+            return _refusal(call, refusal), _nothing
         if kept is not None:
             headers = {"idempotent-replayed": "true", "original-request": kept.request}
             return _raw(call, kept.status, kept.body, headers, replayed=True), _nothing
         answer, executed = self._execute(world, call, fault, now)
         if fault is not None and fault.kind in {Kind.ERROR_AFTER, Kind.ERROR_THEN_APPEARS}:
-            broken = errors.broken()
-            answer = _answer(call, broken.status, broken.body())
+            # A kept 500 is what every retry would meet again, and the provider says so.
+            answer = _refusal(call, errors.broken(retry=False))
         if scope is None:
             return answer, _nothing
         if not executed:
@@ -104,7 +105,7 @@ class ProviderCounter:
             endpoint, ids = _route(call)
             shown = endpoint(_visit(world, call, fault, now, ids))
         except ProviderError as refusal:
-            return _answer(call, refusal.status, refusal.body()), refusal.executed
+            return _refusal(call, refusal), refusal.executed
         if shown.get("object") == "list" and shown["data"]:
             _remember(world, call, shown["data"])
         return _answer(call, 200, shown), True
@@ -187,6 +188,13 @@ def _scope(call: Call) -> Scope | None:
 
 def _asked(call: Call) -> Asked:
     return Asked(call.path, tuple(sorted(forms.pairs(call.text()))))
+
+
+def _refusal(call: Call, refusal: ProviderError) -> Answer:
+    answer = _answer(call, refusal.status, refusal.body())
+    if refusal.retry is None:
+        return answer
+    return replace(answer, headers={**answer.headers, "stripe-should-retry": str(refusal.retry).lower()})
 
 
 def _answer(call: Call, status: int, content: dict[str, Any]) -> Answer:

@@ -19,7 +19,10 @@ _SHOWN_FROM = 16
 
 
 class ProviderError(Exception):
-    """An answer that is a refusal; `executed` says whether it is kept under the idempotency key."""
+    """An answer that is a refusal; `executed` says whether it is kept under the idempotency key.
+
+    retry: what it tells clients about sending it again; None leaves that to the status.
+    """
 
     def __init__(
         self,
@@ -30,8 +33,10 @@ class ProviderError(Exception):
         code: str | None = None,
         param: str | None = None,
         executed: bool = False,
+        retry: bool | None = None,
     ) -> None:
         super().__init__(message)
+        self.retry = retry
         self.status = status
         self.kind = kind
         self.code = code
@@ -232,14 +237,16 @@ def locked() -> ProviderError:
         "accessing it. If you see this error intermittently, retry the request.",
         status=429,
         code="lock_timeout",
+        retry=True,
     )
 
 
-def broken() -> ProviderError:
+def broken(*, retry: bool | None = None) -> ProviderError:
     """The provider itself failed; what it did before that is not said."""
     return ProviderError(
         "An unknown error occurred. If this persists, please contact support@stripe.com.",
         status=500,
         kind="api_error",
         executed=True,
+        retry=retry,
     )
