@@ -33,6 +33,7 @@ _ROUTES: tuple[tuple[str, str, Callable[[Visit], dict[str, Any]]], ...] = (
     ("GET", rf"/v1/events/{_ID}", endpoints.retrieve_event),
     ("GET", r"/v1/account", endpoints.retrieve_account),
 )
+_BROKEN = 500
 _CURSORS = ("starting_after", "ending_before")
 
 
@@ -89,10 +90,11 @@ class ProviderCounter:
             return _refusal(call, refusal), _nothing
         if kept is not None:
             headers = {"idempotent-replayed": "true", "original-request": kept.request}
+            # What is kept stays so: a client that sends it again learns nothing.
+            headers |= {"stripe-should-retry": "false"} if kept.status >= _BROKEN else {}
             return _raw(call, kept.status, kept.body, headers, replayed=True), _nothing
         answer, executed = self._execute(world, call, fault, now)
         if fault is not None and fault.kind in {Kind.ERROR_AFTER, Kind.ERROR_THEN_APPEARS}:
-            # A kept 500 is what every retry would meet again, and the provider says so.
             answer = _refusal(call, errors.broken(retry=False))
         if scope is None:
             return answer, _nothing

@@ -251,3 +251,15 @@ def test_events_tell_what_became_of_a_refund_and_who_asked(sandbox: Street, clie
     assert some[0]["request"] == {"id": None, "idempotency_key": None}
     assert [event["data"]["object"]["status"] for event in some] == ["failed", "succeeded"]
     assert client.ask("events.retrieve", one[0]["id"]).value == one[0]
+
+
+def test_a_kept_500_is_not_asked_for_again_and_again(sandbox: Street, node: Node) -> None:
+    sandbox.payment("pi_1", 500)
+    sandbox.fault("POST /v1/refunds", "500_after")
+    client = node.stripe(sandbox, maxNetworkRetries=2)
+
+    told = [make(client, "K") for _ in range(2)]
+
+    assert [said.refusal for said in told] == [("StripeAPIError", 500, None, None)] * 2
+    assert [said.headers.get("idempotent-replayed") for said in told] == [None, "true"]
+    assert len(sandbox.requests("POST")) == 2
