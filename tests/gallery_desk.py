@@ -23,11 +23,10 @@ from recon.model.records.queues import QueueFilters
 from recon.model.records.words import Kind
 from recon.sandbox.server import Sandbox
 from tests.gallery import Evening
-from tests.screens import LOOKS, settled
+from tests.screens import LOOKS, resized, settled, still
 from tests.served import chromium, served
 
 HOURS = 8  # Runs since the evening.
-DRAWN_MS = 400  # For charts, which draw by themselves.
 TALLEST = 6000  # Pixels: a taller page is cut.
 
 
@@ -127,13 +126,10 @@ def take(browser: Browser, address: str, folder: Path, shot: Shot) -> None:
         page.locator("h1").wait_for()
         settled(page)
         shot.act(page)
-        settled(page)
-        page.wait_for_timeout(DRAWN_MS)
+        still(page)
         page.screenshot(path=folder / f"desk-{shot.name}-{look}-first.png")
         height = page.get_by_test_id("stMain").evaluate("each => each.scrollHeight")
-        page.set_viewport_size({"width": options["viewport"]["width"], "height": min(height, TALLEST)})
-        settled(page)
-        page.wait_for_timeout(DRAWN_MS)
+        resized(page, options["viewport"]["width"], min(height, TALLEST))
         page.screenshot(path=folder / f"desk-{shot.name}-{look}.png")
         context.close()
 

@@ -8,6 +8,7 @@ from recon.doors.store import cases as book
 from recon.model.records.cases import Case
 from recon.model.records.words import Action, CaseState, Resolution
 from tests.browser.conftest import Desk
+from tests.screens import NARROW, resized
 
 pytestmark = pytest.mark.browser
 
@@ -77,9 +78,9 @@ def test_a_row_of_the_grid_opens_its_case(desk: Desk, tab: Tab) -> None:
 def test_the_last_column_of_the_grid_is_in_sight_on_a_small_desktop(desk: Desk, tab: Tab) -> None:
     case = desk.seeded()
     page = tab(f"/?text={case.mismatch.order_id}")
-    page.set_viewport_size({"width": 1400 - SCROLL_BAR, "height": 900})
     grid = page.locator(".dvn-scroller")
     grid.wait_for()
+    resized(page, 1400 - SCROLL_BAR, 900)
 
     expect(grid).to_have_js_property("clientWidth", 1400 - SCROLL_BAR - AROUND)
     assert grid.evaluate("each => each.scrollWidth - each.clientWidth") == 0
@@ -160,7 +161,7 @@ def test_hostile_text_is_shown_as_text_and_asks_for_nothing_outside(desk: Desk, 
 def test_on_a_phone_both_sides_are_read_without_scrolling_sideways(desk: Desk, tab: Tab) -> None:
     case = desk.seeded()
     page = tab(f"/case?case={case.id}")
-    page.set_viewport_size({"width": 390, "height": 844})
+    resized(page, *NARROW)
     sides = page.get_by_text("Refund 2 extra")
     expect(sides).to_be_visible()
 

@@ -14,7 +14,7 @@ from recon.model import formulas
 from recon.model.records.cases import Case
 from tests import hostile
 from tests.browser.conftest import Desk
-from tests.screens import settled
+from tests.screens import NARROW, resized, still
 from tests.served import served
 
 pytestmark = pytest.mark.browser
@@ -75,10 +75,9 @@ def test_nothing_of_it_is_more_than_letters_and_no_page_is_wider_for_it(
     page = tab(path.format(case=cases[0].id, long=cases[2].id))
     alerts: list[str] = []
     page.on("dialog", lambda dialog: alerts.append(dialog.message))
-    settled(page)
+    still(page)
     taken, wide = page.locator(TAKEN).count(), page.evaluate(WIDE)
-    page.set_viewport_size({"width": 390, "height": 844})
-    settled(page)
+    resized(page, *NARROW)
 
     assert (taken, wide, page.evaluate(WIDE), alerts) == (0, [0, 0], [0, 0], [])
     assert not re.search("[\u202e\u200b\x1b]", page.locator("body").inner_text())

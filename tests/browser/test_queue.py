@@ -12,6 +12,7 @@ from recon.model.records.results import Money
 from recon.model.records.words import Action, CaseState, Resolution
 from tests import seeds
 from tests.browser.conftest import NUMBERS, Desk
+from tests.screens import NARROW, resized
 
 pytestmark = pytest.mark.browser
 
@@ -125,7 +126,7 @@ def test_the_list_on_a_phone_decides_several_too(desk: Desk, tab: Tab) -> None:
     customer = f"cus_phone_{next(NUMBERS)}"
     first, second = in_order(seeded(desk, 2, customer=customer))
     page = tab(f"/?text={customer}&view=list")
-    page.set_viewport_size({"width": 390, "height": 844})
+    resized(page, *NARROW)
     choose(page)
 
     page.get_by_text(f"Choose {second.id}").click()
