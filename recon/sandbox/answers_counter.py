@@ -7,10 +7,10 @@ from typing import Any
 
 from recon.sandbox import asked as asking
 from recon.sandbox.asked import Asked, arguments
-from recon.sandbox.faults import Fault, Kind
+from recon.sandbox.faults import Fault, Kind, Subject
 from recon.sandbox.interactivity import Address, Ephemeral
 from recon.sandbox.slack import Channel, Draft, SlackError
-from recon.sandbox.slack_counter import SlackCounter, broken, nothing
+from recon.sandbox.slack_counter import SlackCounter, broken, names_of, nothing
 from recon.sandbox.wire import Answer, Call
 from recon.sandbox.world import World
 
@@ -19,6 +19,12 @@ _GONE = frozenset({"expired_url", "used_url"})
 
 class AnswersCounter(SlackCounter):
     """Serves the addresses under /slack-actions/."""
+
+    def subject(self, world: World, call: Call) -> Subject:
+        """What the answer is about: the channel of the click."""
+        clicked = world.interactivity.addresses.get(call.path)
+        channels = frozenset[str]() if clicked is None else names_of(world, clicked.channel)
+        return Subject(call.method, call.path, channels=channels)
 
     def perform(self, world: World, call: Call, fault: Fault | None) -> tuple[Answer, Callable[[], None]]:
         """Serve one answer."""

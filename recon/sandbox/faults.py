@@ -51,7 +51,12 @@ DEFAULT_AFTER_S: Mapping[Kind, float] = {
 _SLACK_ONLY = frozenset({Kind.FATAL_BEFORE, Kind.FATAL_AFTER})
 _PROVIDER_ONLY = frozenset({Kind.LOCK, Kind.IN_USE, Kind.FORBIDDEN, Kind.ERROR_THEN_APPEARS})
 _READS_ONLY = frozenset({Kind.DROP_PAGE, Kind.INVISIBLE})
-_MATCHERS = ("key", "payment", "channel")
+# Where there are pages to lose and young things to hide.
+_LISTS = re.compile(r"/v1/(refunds|events)|/api/conversations\.(history|replies)")
+_HIDING = re.compile(rf"({_LISTS.pattern})(/[^/]+)?")
+_CREATION = re.compile(r"(POST|\*) /v1/refunds")
+_PROVIDER_MATCHERS = ("key", "payment")
+_SLACK_MATCHERS = ("channel",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,13 @@ class Fault:
             return False
         if not _path_fits(path, subject.path, by_id_too=self.kind is Kind.INVISIBLE):
             return False
+        if self.kind is Kind.IN_USE and subject.method != "POST":
+            return False
         if self.kind is Kind.DROP_PAGE and subject.page < self.page:
             return False
+        return self._matches(subject)
+
+    def _matches(self, subject: Subject) -> bool:
         if "key" in self.match and self.match["key"] != subject.key:
             return False
         if "payment" in self.match and self.match["payment"] not in subject.payments:
@@ -157,7 +167,7 @@ def read(asked: Mapping[str, Any]) -> Fault:
         kind=kind,
         times=_whole(asked, "times", 1),
         after_s=_seconds(asked, DEFAULT_AFTER_S.get(kind, 0.0)),
-        match=_match(asked.get("match")),
+        match=_match(asked.get("match"), on),
         page=_whole(asked, "page", 2),
     )
 
@@ -166,20 +176,32 @@ def _check_place(kind: Kind, on: str) -> None:
     slack = " /api/" in on
     if (slack and kind in _PROVIDER_ONLY) or (not slack and kind in _SLACK_ONLY):
         raise ValueError(f"the fault {kind.value} does not exist on {on}")
-    # Slack's methods know no verb: whoever posts to one may be reading.
-    if kind in _READS_ONLY and not slack and not on.startswith(("GET ", "* ")):
+    if kind is Kind.ERROR_THEN_APPEARS and not _CREATION.fullmatch(on):
         raise ValueError(
-            f'the fault {kind.value} is for lists: expected "on" like "GET /v1/refunds", found {on!r}'
+            f'only what is created can appear: expected "on" as "POST /v1/refunds", found {on!r}'
+        )
+    if kind is Kind.IN_USE and on.startswith("GET "):
+        raise ValueError(f'a read has no key in use: expected "on" like "POST /v1/refunds", found {on!r}')
+    if kind not in _READS_ONLY:
+        return
+    method, path = on.split(" ", 1)
+    wanted = _LISTS if kind is Kind.DROP_PAGE else _HIDING
+    # Slack's methods know no verb: whoever posts to one may be reading.
+    if not wanted.fullmatch(path) or (not slack and method not in {"GET", "*"}):
+        raise ValueError(
+            f'the fault {kind.value} is for lists: expected "on" like "GET /v1/refunds", "GET /v1/events" or '
+            f'"POST /api/conversations.history", found {on!r}'
         )
 
 
-def _match(found: object) -> dict[str, str]:
+def _match(found: object, on: str) -> dict[str, str]:
     if found is None:
         return {}
+    known = _PROVIDER_MATCHERS if " /v1/" in on else _SLACK_MATCHERS
     if not isinstance(found, dict) or not all(
-        name in _MATCHERS and isinstance(value, str) for name, value in found.items()
+        name in known and isinstance(value, str) for name, value in found.items()
     ):
-        raise ValueError(f'expected "match" with any of {", ".join(_MATCHERS)} as texts, found {found!r}')
+        raise ValueError(f'on {on} expected "match" with {" or ".join(known)} as texts, found {found!r}')
     return dict(found)
 
 

@@ -20,11 +20,8 @@ class SlackCounter:
 
     def subject(self, world: World, call: Call) -> Subject:
         """What the request is about: its channel, under its id and its name."""
-        asked = str(arguments(call).get("channel", ""))
-        channel = world.slack.find(asked)
-        names = {asked.removeprefix("#")} | ({channel.id, channel.name} if channel is not None else set())
-        page = page_of(arguments(call))
-        return Subject(call.method, call.path, channels=frozenset(names), page=page)
+        channels = names_of(world, str(arguments(call).get("channel", "")))
+        return Subject(call.method, call.path, channels=channels, page=page_of(arguments(call)))
 
     def seen(self, world: World, call: Call, fault: Fault | None) -> Seen:
         """The request as the log shows it; its token is left out."""
@@ -89,6 +86,13 @@ def _check_scope(workspace: Workspace, method: str) -> None:
 
 def _scopes(scopes: tuple[str, ...]) -> dict[str, str]:
     return {"x-oauth-scopes": ",".join(scopes)}
+
+
+def names_of(world: World, asked: str) -> frozenset[str]:
+    """The id and the name of the channel that was asked for under either."""
+    channel = world.slack.find(asked)
+    known = set() if channel is None else {channel.id, channel.name}
+    return frozenset({asked.removeprefix("#")} | known)
 
 
 def refusal(met: SlackError, scopes: tuple[str, ...] = ()) -> Answer:

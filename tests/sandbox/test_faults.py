@@ -328,9 +328,22 @@ def test_a_lost_answer_is_still_in_the_log(sandbox: Street) -> None:
         ({"on": "POST /v1/refunds", "fault": "drip", "after_s": "1"}, 'expected "after_s" to be seconds'),
         (
             {"on": "POST /v1/refunds", "fault": "429", "match": {"id": "x"}},
-            'expected "match" with any of key',
+            'on POST /v1/refunds expected "match" with key or payment as texts',
+        ),
+        (
+            {"on": "POST /v1/refunds", "fault": "429", "match": {"channel": "C0OPS"}},
+            'on POST /v1/refunds expected "match" with key or payment as texts',
+        ),
+        (
+            {"on": "POST /api/chat.update", "fault": "429", "match": {"key": "K"}},
+            'on POST /api/chat.update expected "match" with channel as texts',
         ),
         ({"on": "POST /v1/refunds", "fault": "drop_page"}, "drop_page is for lists"),
+        ({"on": "GET /v1/refunds/{id}", "fault": "drop_page"}, "drop_page is for lists"),
+        ({"on": "GET /v1/account", "fault": "invisible"}, "invisible is for lists"),
+        ({"on": "POST /api/chat.postMessage", "fault": "invisible"}, "invisible is for lists"),
+        ({"on": "POST /v1/refunds/{id}", "fault": "500_then_appears"}, "only what is created can appear"),
+        ({"on": "GET /v1/refunds", "fault": "409"}, "a read has no key in use"),
         ({"on": "POST /v1/refunds", "fault": "fatal_error_after"}, "does not exist on POST /v1/refunds"),
         (
             {"on": "POST /api/chat.postMessage", "fault": "409"},
