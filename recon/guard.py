@@ -4,31 +4,27 @@
 Neither raises into the framework that calls it. Loads no frames: it lives in other people's processes.
 """
 
-import asyncio
-import contextvars
-import inspect
 import logging
-import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Self
 
 from sqlalchemy import Engine
 
+from recon import callers
+from recon.callers import Clock, GiveUp
 from recon.doors import config, intents
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
+from recon.effects import Guard
 from recon.guarding import Gate
-from recon.handling import Finder, Functions, Refunds, Sender, reached
-from recon.model import characters, money, registry, stored
+from recon.handling import Refunds, reached
+from recon.model import money, registry
 from recon.model.errors import ConfigurationError, ReconError
-from recon.model.records.guarded import Asked, Guarded, Outcome, OutcomeStatus, Settled, Unfit, Wanted
+from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Settled, Unfit, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.results import Money
 from recon.model.records.tools import Effect
@@ -49,15 +45,7 @@ KEY_FIELDS = ("order_id", "reference")
 # address, which no model decides. Source: https://docs.stripe.com/api/refunds/create
 _REASONS = {"duplicate", "requested_by_customer"}
 _USUAL_REASON = "requested_by_customer"
-_THREADS = 32  # Calls at a time of one process; those that wait for another's answer hold one each.
-_LONGEST_WORD = 500  # Of what is recorded about a call: enough to find it again.
 _LISTED = 10  # Refunds of one order that a status tells of.
-
-Clock = Callable[[], datetime]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class RefundTool:
@@ -67,7 +55,7 @@ class RefundTool:
         self,
         engine: Database | Engine,
         provider: Provider,
-        clock: Clock = _now,
+        clock: Clock = callers.utc_now,
         *,
         settings: GuardSettings | None = None,
         tool: str = TOOL,
@@ -79,7 +67,7 @@ class RefundTool:
 
         operation: what its keys begin with; None is the tool's name.
         """
-        self._database = _opened(engine)
+        self._database = callers.opened(engine)
         self._provider = provider
         self._clock = clock
         self._tool = tool
@@ -92,7 +80,7 @@ class RefundTool:
             clock=clock,
             sleep=sleep,
         )
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="recon-refund")
+        self._threads = callers.threads("recon-refund")
 
     @classmethod
     def from_settings(cls, settings: Settings | None = None, *, tool: str = TOOL) -> Self:
@@ -132,8 +120,9 @@ class RefundTool:
         model's making. call_id, caller: who asked; recorded only.
         """
         return self._refund(
-            lambda: False,
-            {"call_id": call_id, "caller": caller, "reason": reason},
+            callers.never,
+            None,
+            about={"call_id": call_id, "caller": caller, "reason": reason},
             order_id=order_id,
             amount=amount,
             currency=currency,
@@ -162,12 +151,9 @@ class RefundTool:
         Whoever is cancelled hears of it at once: what was not sent by then is not sent, and of what was, the
         books say so and its answer is written down when it comes.
         """
-        stop = threading.Event()
         work = partial(
             self._refund,
-            stop.is_set,
-            {"call_id": call_id, "caller": caller, "reason": reason},
-            began=time.monotonic(),  # It may have to wait for a thread.
+            about={"call_id": call_id, "caller": caller, "reason": reason},
             order_id=order_id,
             amount=amount,
             currency=currency,
@@ -176,16 +162,7 @@ class RefundTool:
             account=account,
             customer_id=customer_id,
         )
-        context = contextvars.copy_context()
-        try:
-            running = asyncio.get_running_loop().run_in_executor(self._threads, context.run, work)
-        except RuntimeError:  # The process is ending.
-            return outcomes.not_by_this(_NOUN, None, "this tool is closed")
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:  # The framework's time-out, or a person who closed the window.
-            stop.set()
-            raise
+        return await callers.awaited(self._threads, work, noun=_NOUN)
 
     def check_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
         """Return how the newest refund of an order stands, and in others how earlier ones do; sends nothing.
@@ -205,6 +182,11 @@ class RefundTool:
             log.exception("A bug while a status was read.")
         return outcomes.unknown(noun, None)
 
+    async def acheck_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
+        """Do the same without holding up the event loop."""
+        work = partial(self.check_refund_status, order_id, account=account)
+        return await callers.awaited(self._threads, lambda *_: work(), noun=_NOUN)
+
     def settle(self) -> Settled:
         """Look up what is unsettled, send nothing, and return what became of it.
 
@@ -220,10 +202,10 @@ class RefundTool:
 
     def _refund(
         self,
-        give_up: Callable[[], bool],
-        about: Mapping[str, object],
+        give_up: GiveUp,
+        began: float | None,
         *,
-        began: float | None = None,
+        about: Mapping[str, object],
         **asked: object,
     ) -> Outcome:
         """Return the outcome of one call, whatever happens."""
@@ -234,7 +216,7 @@ class RefundTool:
                 return outcomes.refused(business.reason)
             wanted = self._wanted(business, about.get("reason"))
             noun, key = wanted.noun, wanted.key
-            return self._gate.call(wanted, _asked({**asked, **about}), give_up=give_up, began=began)
+            return self._gate.call(wanted, callers.asked({**asked, **about}), give_up=give_up, began=began)
         except Exception:
             # A bug of ours must not become an exception that the framework answers by calling again.
             log.exception("A bug in a guarded call.")
@@ -267,7 +249,7 @@ class RefundTool:
             found = intents.of_order(connection, account, order_id)[:_LISTED]
             rows = [intents.read(connection, each.account, each.key) for each in found]
         if not found:
-            return outcomes.never_asked(order_id)
+            return outcomes.never_asked(f"refund of order {order_id}")
         pairs = zip(found, rows, strict=True)
         first, *others = (
             self._standing(each, row or guarding.of_intent(each, self._tool)) for each, row in pairs
@@ -275,20 +257,11 @@ class RefundTool:
         return replace(first, others=tuple(others))
 
     def _standing(self, intent: Intent, row: Guarded) -> Outcome:
-        noun, row = _noun(intent), replace(row, tool=self._tool)
-        if guarding.step(row) is guarding.Step.LOOK:
-            with suppress(ReconError):  # A run or a person is faster, or the database is away.
-                row = self._gate.look(row)
-        if row.status is IntentStatus.DONE:
-            return self._gate.confirm(row, noun)
-        if row.status is IntentStatus.FAILED:
-            return outcomes.failed(noun, row)
-        if row.first_sent_at is None and row.until <= self._clock():
-            return outcomes.not_sent(noun, row.key, "nobody has sent it")
-        return outcomes.open_still(noun, row)
+        own = replace(row, tool=self._tool)
+        return callers.standing(self._gate, own, _noun(intent), self._clock())
 
 
-def settle(database: Database, settings: Settings, *, clock: Clock = _now) -> Settled:
+def settle(database: Database, settings: Settings, *, clock: Clock = callers.utc_now) -> Settled:
     """Look up what is unsettled of the declared refund tools, send nothing, and return what became of it.
 
     Raises:
@@ -303,96 +276,7 @@ def settle(database: Database, settings: Settings, *, clock: Clock = _now) -> Se
     return Gate(database, dict.fromkeys(tools, hands), settings=settings.guard, clock=clock).sweep()
 
 
-class Guard:
-    """Any side effect of a function, once for each decision.
-
-    Where no function finds what was done, an unknown effect stays unknown until a person settles it.
-    """
-
-    def __init__(
-        self,
-        tool: str,
-        send: Sender,
-        find: Finder | None = None,
-        *,
-        engine: Database | Engine,
-        clock: Clock = _now,
-        settings: GuardSettings | None = None,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """send: takes key and body, and returns an id; ProviderRefused from it says that nothing was done.
-
-        find: takes the same, and returns the id of what the key made, or None where all was looked through.
-
-        Raises:
-            ConfigurationError: one of them is a coroutine function, which a call of it would not run.
-        """
-        if any(map(inspect.iscoroutinefunction, (send, find))):
-            raise ConfigurationError(f"Expected plain functions for {tool}, found a coroutine function.")
-        self._tool = tool
-        self._gate = Gate(
-            _opened(engine),
-            {tool: Functions(send, find)},
-            settings=settings or GuardSettings(),
-            clock=clock,
-            sleep=sleep,
-        )
-
-    def call(
-        self,
-        fields: Mapping[str, str | int | None],
-        body: Mapping[str, object],
-        *,
-        noun: str,
-        account: str = "",
-        call_id: str | None = None,
-        caller: str | None = None,
-    ) -> Outcome:
-        """Do it once for these fields, and return what the caller may believe.
-
-        fields: what makes the decision, as texts or whole numbers; None is absent. body: what is sent, as
-        JSON has it; the same fields with another body are refused. noun: for messages.
-        """
-        key = None
-        try:
-            named = keys.decision(fields, account)
-            if isinstance(named, Unfit):
-                return outcomes.refused(named.reason)
-            key = keys.make(self._tool, *named)
-            prints = {name: stored.canonical(value) for name, value in body.items()}
-            wanted = Wanted(self._tool, noun, named[0], key, prints, body)
-            return self._gate.call(wanted, _asked({**fields, "call_id": call_id, "caller": caller}))
-        except Exception:
-            # As with a refund.
-            log.exception("A bug in a guarded call.")
-            return outcomes.unknown(noun, key)
-
-    def settle(self) -> Settled:
-        """Look up what is unsettled, send nothing, and return what became of it.
-
-        Raises:
-            ReconError: the database is away.
-        """
-        return self._gate.sweep()
-
-
-def _opened(engine: Database | Engine) -> Database:
-    if isinstance(engine, Database):
-        return engine
-    return Database.open(engine.url.render_as_string(hide_password=False))
-
-
 def _noun(intent: Intent) -> str:
     """Return what a message calls a refund."""
     amount = money.written(Money(intent.amount_minor, intent.currency))
     return f"refund of {amount} for order {intent.order_id}"
-
-
-def _asked(words: Mapping[str, object]) -> Asked:
-    """Return who asked for what, as texts that any database keeps."""
-    told = {
-        name: characters.keepable(str(value))[:_LONGEST_WORD]
-        for name, value in words.items()
-        if value is not None
-    }
-    return Asked(told.pop("call_id", None), told.pop("caller", None), told)

@@ -102,9 +102,9 @@ def drifted(wanted: Wanted, names: tuple[str, ...]) -> Outcome:
     return Outcome(OutcomeStatus.REJECTED, said, wanted.key)
 
 
-def never_asked(order_id: str) -> Outcome:
-    """Return that nobody ever asked for a refund of this order."""
-    said = f"No refund of order {order_id} was ever asked for. Nothing was sent."
+def never_asked(noun: str) -> Outcome:
+    """Return that nobody ever asked for it."""
+    said = f"No {noun} was ever asked for. Nothing was sent."
     return Outcome(OutcomeStatus.REJECTED, said)
 
 

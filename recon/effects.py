@@ -1,0 +1,291 @@
+"""Any side effect of a function, done once for each decision; the other half of recon/guard.py's seam.
+
+Never raises into the framework that calls it. Loads no frames: it lives in other people's processes.
+"""
+
+import inspect
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Self
+
+from sqlalchemy import Engine
+
+from recon import callers
+from recon.callers import Clock, GiveUp
+from recon.doors import config, intents
+from recon.doors.store.engines import Database
+from recon.guarding import Gate
+from recon.handling import Finder, Functions, Sender
+from recon.model import characters, registry, stored
+from recon.model.errors import ConfigurationError, ReconError
+from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Settled, Unfit, Wanted
+from recon.model.records.tools import Effect, Tool
+from recon.model.records.words import AccountId, IntentKey, IntentStatus
+from recon.model.settings import GuardSettings, Settings
+from recon.rules import keys, outcomes
+from recon.rules import registry as declaring
+
+log = logging.getLogger("recon.guard")  # In the host's own process: its handlers, its format.
+
+Fields = Mapping[str, str | int | None]
+
+
+class Guard:
+    """Any side effect of a function, once for each decision.
+
+    Where no function finds what was done, an unknown effect stays unknown until a person settles it.
+    """
+
+    def __init__(
+        self,
+        tool: str,
+        send: Sender,
+        find: Finder | None = None,
+        *,
+        engine: Database | Engine,
+        clock: Clock = callers.utc_now,
+        settings: GuardSettings | None = None,
+        declared: Tool | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """send: takes key and body, and returns an id; ProviderRefused from it says that nothing was done.
+
+        find: takes the same, and returns the id of what the key made, or None where all was looked through.
+        declared: what tools.toml says of the tool; None lets any fields make a key, and the whole body is
+        what the same key must come with.
+
+        Raises:
+            ConfigurationError: one of them is a coroutine function, which a call of it would not run; or the
+                name is none that a key can begin with.
+        """
+        if any(map(inspect.iscoroutinefunction, (send, find))):
+            raise ConfigurationError(f"Expected plain functions for {tool}, found a coroutine function.")
+        if not registry.NAME.fullmatch(tool):
+            raise ConfigurationError(f"Expected a tool's name in lower case, found {tool!r:.80}.")
+        self._tool = tool
+        self._declared = declared
+        self._finds = find is not None
+        self._clock = clock
+        self._database = callers.opened(engine)
+        self._gate = Gate(
+            self._database,
+            {tool: Functions(send, find)},
+            settings=settings or GuardSettings(),
+            clock=clock,
+            sleep=sleep,
+        )
+        self._threads = callers.threads(f"recon-{tool}")
+
+    @classmethod
+    def from_settings(
+        cls, tool: str, send: Sender, find: Finder | None = None, *, settings: Settings | None = None
+    ) -> Self:
+        """Return the guard of a tool as configuration and environment say: tools.toml declares it.
+
+        Raises:
+            ConfigurationError: they do not say what they should; or tools.toml declares no such tool, another
+                effect, or a finder where none is given, or the other way round; or as making one raises it.
+        """
+        told = config.load() if settings is None else settings
+        declared = registry.parse(told.tools)
+        own = declared[tool].key if tool in declared else ()
+        wrong = declaring.refusal(declared, tool, Effect.SIDE_EFFECT, own)
+        if wrong is not None:
+            raise ConfigurationError(wrong)
+        if declared[tool].finder is not (find is not None):
+            says, found = ("a", "none") if find is None else ("no", "one")
+            raise ConfigurationError(
+                f"Expected {says} function that finds what {tool} did, as its finder in tools.toml declares, "
+                f"found {found}: put the file or the code right."
+            )
+        database = Database.open(told.database_url.reveal())
+        return cls(tool, send, find, engine=database, settings=told.guard, declared=declared[tool])
+
+    def call(
+        self,
+        fields: Fields,
+        body: Mapping[str, object],
+        *,
+        noun: str,
+        account: str = "",
+        call_id: str | None = None,
+        caller: str | None = None,
+    ) -> Outcome:
+        """Do it once for these fields, and return what the caller may believe.
+
+        fields: what makes the decision, as texts or whole numbers; None is absent. body: what is sent, as
+        JSON has it. The same fields with another body are refused; of a declared tool, with other values of
+        its fingerprint, and the first call's body is what is sent. noun: for messages.
+        """
+        about = {"call_id": call_id, "caller": caller}
+        return self._call(callers.never, None, fields, body, noun=noun, account=account, about=about)
+
+    async def acall(
+        self,
+        fields: Fields,
+        body: Mapping[str, object],
+        *,
+        noun: str,
+        account: str = "",
+        call_id: str | None = None,
+        caller: str | None = None,
+    ) -> Outcome:
+        """Do the same without holding up the event loop; what cancels it is heard at once, as of a refund."""
+        about = {"call_id": call_id, "caller": caller}
+        work = partial(self._call, fields=fields, body=body, noun=noun, account=account, about=about)
+        return await callers.awaited(self._threads, work, noun=noun)
+
+    def check(self, fields: Fields, *, noun: str, account: str = "") -> Outcome:
+        """Return how the side effect of these fields stands; sends nothing.
+
+        What is unknown is looked up, where there is a function for it. Rejected is what was never done.
+        """
+        key = None
+        try:
+            named = self._named(fields, account)
+            if isinstance(named, Unfit):
+                return outcomes.refused(named.reason)
+            key = named[1]
+            with self._database.read() as connection:
+                row = intents.read(connection, *named)
+            return self._standing(row, noun)
+        except ReconError as error:  # The database is away.
+            log.warning("The status of %s cannot be read: %s", key, error)
+        except Exception:
+            log.exception("A bug while a status was read.")
+        return outcomes.unknown(noun, key)
+
+    async def acheck(self, fields: Fields, *, noun: str, account: str = "") -> Outcome:
+        """Do the same without holding up the event loop."""
+        work = partial(self.check, fields, noun=noun, account=account)
+        return await callers.awaited(self._threads, lambda *_: work(), noun=noun)
+
+    def conclude(
+        self,
+        fields: Fields,
+        *,
+        done: bool,
+        by: str,
+        noun: str,
+        result_id: str | None = None,
+        account: str = "",
+    ) -> Outcome:
+        """Write down what a person found out about what nobody knew of, and return how it stands.
+
+        by: who found it out; never a model. result_id: of what was made. Nothing is written where nothing
+        was sent, it is settled, or a call is at it.
+
+        Raises:
+            ReconError: the fields are not those that tools.toml declares, or the database is away.
+        """
+        named = self._named(fields, account)
+        if isinstance(named, Unfit):
+            return outcomes.refused(named.reason)
+        now = self._clock()
+        who = characters.keepable(by)
+        with self._database.write() as connection:
+            row = intents.read(connection, *named)
+            held = row and intents.take(connection, row, who, now=now, until=now)
+            if held is not None and held.first_sent_at is not None:
+                status = IntentStatus.DONE if done else IntentStatus.FAILED
+                refusal = None if done else f"{who} found that it was not done"
+                row = replace(held, status=status, result_id=result_id, refusal=refusal, updated_at=now)
+                intents.write(connection, row, release=now)
+        return self._standing(row, noun)
+
+    def settle(self) -> Settled:
+        """Look up what is unsettled, send nothing, and return what became of it.
+
+        Raises:
+            ReconError: the database is away.
+        """
+        return self._gate.sweep()
+
+    def close(self) -> None:
+        """Wait for calls under way, and give back every connection."""
+        self._threads.shutdown()
+        self._database.close()
+
+    def _call(
+        self,
+        give_up: GiveUp,
+        began: float | None,
+        fields: Fields,
+        body: Mapping[str, object],
+        *,
+        noun: str,
+        account: str,
+        about: Mapping[str, object],
+    ) -> Outcome:
+        """Return the outcome of one call, whatever happens."""
+        key = None
+        try:
+            wanted = self._wanted(fields, body, noun, account)
+            if isinstance(wanted, Unfit):
+                return outcomes.refused(wanted.reason)
+            key, words = wanted.key, callers.asked({**fields, **about})
+            outcome = self._gate.call(wanted, words, give_up=give_up, began=began)
+            return self._told(outcome, noun)
+        except ConfigurationError as error:  # What the host's code does is not what the file declares.
+            log.error("Nothing is sent: %s", error)  # noqa: TRY400 -- the sentence says it all
+            return outcomes.not_by_this(noun, None, str(error))
+        except Exception:
+            # A bug of ours must not become an exception that the framework answers by calling again.
+            log.exception("A bug in a guarded call.")
+            return outcomes.unknown(noun, key)
+
+    def _wanted(self, fields: Fields, body: Mapping[str, object], noun: str, account: str) -> Wanted | Unfit:
+        named, prints = self._named(fields, account), self._prints(body)
+        if isinstance(named, Unfit):
+            return named
+        return prints if isinstance(prints, Unfit) else Wanted(self._tool, noun, *named, prints, body)
+
+    def _named(self, fields: Fields, account: str) -> tuple[AccountId, IntentKey] | Unfit:
+        """Return whose decision it is and its key, or why these fields make none.
+
+        Raises:
+            ConfigurationError: tools.toml declares other fields.
+        """
+        found = keys.decision(fields, account)
+        if isinstance(found, Unfit):
+            return found
+        if self._declared is None:
+            return found[0], keys.make(self._tool, *found)
+        wrong = declaring.refusal({self._tool: self._declared}, self._tool, Effect.SIDE_EFFECT, found[1])
+        if wrong is not None:
+            raise ConfigurationError(wrong)
+        return found[0], keys.make(self._declared.operation, *found)
+
+    def _prints(self, body: Mapping[str, object]) -> dict[str, str] | Unfit:
+        """Return what the same key must always come with, or why this body cannot be sent.
+
+        Raises:
+            ConfigurationError: it lacks what tools.toml declares.
+        """
+        try:
+            whole = {name: stored.canonical(value) for name, value in body.items()}
+        except (TypeError, ValueError) as error:  # A date, a Decimal, a number that is none.
+            return Unfit(f"the body must be as JSON has it; found that {error}")
+        if self._declared is None:
+            return whole
+        lacking = [name for name in self._declared.fingerprint if name not in whole]
+        if lacking:
+            raise ConfigurationError(
+                f"Expected {', '.join(lacking)} in the body of {self._tool}, because its fingerprint in "
+                f"tools.toml names it, found {', '.join(whole) or 'nothing'}: put the file or the code right."
+            )
+        return {name: whole[name] for name in self._declared.fingerprint}
+
+    def _standing(self, row: Guarded | None, noun: str) -> Outcome:
+        if row is None:
+            return outcomes.never_asked(noun)
+        return self._told(callers.standing(self._gate, row, noun, self._clock()), noun)
+
+    def _told(self, outcome: Outcome, noun: str) -> Outcome:
+        """Return the outcome; what nothing can look for is for a person to find out."""
+        if self._finds or outcome.status is not OutcomeStatus.PENDING_UNKNOWN:
+            return outcome
+        return outcomes.unknown(noun, outcome.intent_key, person=True)
