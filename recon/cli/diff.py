@@ -3,25 +3,25 @@
 import io
 import os
 import sys
-from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import tzinfo
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo
 
 import typer
 
-from recon.cli import exits
-from recon.cli.options import time
-from recon.model.errors import UnusableInput
-from recon.model.records.results import Coverage, Policy, Reading, Reject, Result
+from recon.cli import exits, progress, sides
+from recon.model.errors import ConfigurationError, UnusableInput
+from recon.model.records.results import Result
 from recon.model.records.words import Verdict
 
 if TYPE_CHECKING:
-    from recon.model.frames import Intake
+    from recon.model.records.comparisons import Comparison, Earlier
+    from recon.model.records.reports import Report
 
 _NARROWEST = 40  # Columns that a table needs; a terminal that claims to have fewer, or none, gets these.
-_REJECTS_SAID = 5  # Rejected rows that stderr names; the report has them all.
 
 
 class Format(StrEnum):
@@ -30,63 +30,39 @@ class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    HTML = "html"
+    XLSX = "xlsx"
 
 
-class Side(StrEnum):
-    """One of the two files."""
-
-    REFUNDS = "refunds"
-    INTENTS = "intents"
-
-
-IntentsFile = Annotated[
-    Path, typer.Argument(metavar="INTENTS", help="What you meant to refund: .csv, .json, .jsonl or .parquet.")
-]
-RefundsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="REFUNDS", help="What the provider did: flat rows, or its own objects, list pages and events."
-    ),
-]
-AsOf = Annotated[
-    str | None,
-    typer.Option(metavar="ISO", help="Judge at this time, with its zone; else at the latest in the files."),
-]
 HowWritten = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 Output = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the report to this file, whole or not at all.")
 ]
-Columns = Annotated[
+Compare = Annotated[
     Path | None,
     typer.Option(
-        metavar="MAP.toml", help="Tables intents and refunds, with our_name = 'their column' in each."
+        metavar="OLD.json", help="A former report in JSON: say what is new since, and what is gone."
     ),
 ]
-Incomplete = Annotated[
-    list[Side] | None,
-    typer.Option(metavar="refunds|intents", help="That file is only a part; may be said of both."),
-]
-RefundsFrom = Annotated[
-    str | None,
-    typer.Option(metavar="ISO", help="The refunds file holds what was created since, not before."),
-]
-IntentsFrom = Annotated[
-    str | None,
-    typer.Option(metavar="ISO", help="The intents file holds what was created since, not before."),
+Zone = Annotated[
+    str, typer.Option(metavar="ZONE", help="Of the times in --format html, such as Europe/Berlin.")
 ]
 
 
 def diff(
-    intents: IntentsFile,
-    refunds: RefundsFile,
+    intents: sides.IntentsFile,
+    refunds: sides.RefundsFile,
     *,
-    as_of: AsOf = None,
+    as_of: sides.AsOf = None,
     format_: HowWritten = Format.TABLE,
     output: Output = None,
-    columns: Columns = None,
-    incomplete: Incomplete = None,
-    refunds_from: RefundsFrom = None,
-    intents_from: IntentsFrom = None,
+    columns: sides.Columns = None,
+    incomplete: sides.Incomplete = None,
+    refunds_from: sides.RefundsFrom = None,
+    intents_from: sides.IntentsFrom = None,
+    policy: sides.PolicyFile = None,
+    compare: Compare = None,
+    zone: Zone = "UTC",
 ) -> None:
     """Compare intents with refunds from two files, and say what disagrees.
 
@@ -95,30 +71,28 @@ def diff(
     Exit 2: the input or an argument cannot be used.
     Exit 3: rows were rejected, or a side was not read completely.
     """
-    asked = None if as_of is None else time("--as-of", as_of)
-    froms = {
-        Side.REFUNDS: None if refunds_from is None else time("--refunds-from", refunds_from),
-        Side.INTENTS: None if intents_from is None else time("--intents-from", intents_from),
-    }
-    from recon.doors import files
-
-    mapping = files.read_mapping(columns) if columns is not None else None
-    ours = files.read_intents(intents, mapping)
-    theirs = files.read_refunds(refunds, mapping)
-    for note in (*ours.notes, *theirs.notes):  # First: they may be why nothing else can be said.
-        _say(note)
-    result = _result(ours, theirs, asked or _latest(ours, theirs), _coverage(set(incomplete or ()), froms))
-    for sentence in result.incomplete or _uncovered(result):
-        _say(sentence)
-    _report(result, format_, output)
-    raise typer.Exit(exit_code(result))
-
-
-def _uncovered(result: Result) -> tuple[str, ...]:
-    """Return what to say where the options' times alone kept something from being judged."""
-    if result.verdict != Verdict.INCOMPLETE:
-        return ()
-    return ("Some of it is older than what the other file holds, and was not judged: see withheld.",)
+    told = sides.told(
+        as_of=as_of,
+        incomplete=incomplete,
+        refunds_from=refunds_from,
+        intents_from=intents_from,
+        policy=policy,
+    )
+    where = _zone(zone)
+    if format_ is Format.XLSX and output is None and sys.stdout is not None and sys.stdout.isatty():
+        raise ConfigurationError("A spreadsheet is not for a terminal: say --output FILE.xlsx, or pipe it.")
+    earlier = _earlier(compare)
+    with progress.patient() as doing:
+        read = sides.read(intents, refunds, columns, told, doing)
+        report = _report(read, told, (zone, where), doing)
+        if earlier is not None:
+            report = replace(report, comparison=_compared(earlier, report.result))
+        for sentence in report.result.incomplete or _uncovered(report.result):
+            sides.say(sentence)
+        doing("Writing the report")
+        written = _written(report, format_, to_file=output is not None)
+    _deliver(written, report.result, format_, output)
+    raise typer.Exit(exit_code(report.result))
 
 
 def exit_code(result: Result) -> int:
@@ -128,66 +102,90 @@ def exit_code(result: Result) -> int:
     return exits.FOUND if result.mismatches else exits.OK
 
 
-def _latest(ours: "Intake", theirs: "Intake") -> datetime:
-    """Return the latest time in the two files, and say that it is used.
+def _zone(name: str) -> tzinfo:
+    """Return a zone by its name.
 
     Raises:
-        UnusableInput: no row of either file has one.
+        ConfigurationError: there is none of that name on this machine.
     """
-    latest = max((intake.latest for intake in (ours, theirs) if intake.latest is not None), default=None)
-    if latest is None:
-        _say_rejects((*ours.rejects, *theirs.rejects))
-        raise UnusableInput(
-            "No row of the two files has a time to judge at: say --as-of 2026-03-06T19:00:00Z."
-        )
-    _say(
-        f"Judged as of {latest.isoformat().replace('+00:00', 'Z')}, the latest time in the two files;"
-        " --as-of sets another."
-    )
-    return latest
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # No such zone, a path out of their folder, a folder of zones.
+        raise ConfigurationError(
+            f"--zone must be the name of a time zone, such as UTC or Europe/Berlin; found {name[:40]!r}."
+        ) from None
 
 
-def _coverage(incomplete: set[Side], froms: dict[Side, datetime | None]) -> Coverage:
-    """Return what the options say was read."""
-    refunds, intents = (
-        Reading(from_at=froms[side], complete=side not in incomplete) for side in (Side.REFUNDS, Side.INTENTS)
-    )
-    return Coverage(default_refunds=refunds, default_intents=intents)
-
-
-def _result(ours: "Intake", theirs: "Intake", as_of: datetime, coverage: Coverage) -> Result:
-    """Return the diff of two intakes with the default graces."""
-    from recon.rules import linking
-    from recon.rules.mismatches import finding
-
-    policy = Policy()
-    links = linking.link(ours.frame, theirs.frame, policy)
-    return finding.find(ours, theirs, links, policy=policy, coverage=coverage, as_of=as_of)
-
-
-def _report(result: Result, format_: Format, output: Path | None) -> None:
-    """Write the report to stdout or a file."""
-    from recon.rules.reports import documents, listings, screens
-
-    if format_ == Format.JSON:
-        text = documents.json_text(result)
-    elif format_ == Format.CSV:
-        text = listings.as_csv(result)
-        _say_rejects(result.rejected)
-    elif output is None:
-        text = _for_terminal(result)
-    else:
-        text = screens.table_text(result)
-    if output is None:
-        _print(text, programs_read_it=format_ != Format.TABLE)
-        return
+def _earlier(compare: Path | None) -> "Earlier | None":
+    if compare is None:
+        return None
     from recon.doors import outputs
 
-    outputs.write_text(output, text)
-    _say(f"{result.verdict}: written to {output}.")
+    return outputs.read_former(compare)
 
 
-def _for_terminal(result: Result) -> str:
+def _compared(earlier: "Earlier", result: Result) -> "Comparison":
+    from recon.model import formers
+    from recon.rules import comparing
+
+    formers.check_order(earlier, result.as_of)
+    return comparing.compare(earlier, result)
+
+
+def _uncovered(result: Result) -> tuple[str, ...]:
+    """Return what to say where the options' times alone kept something from being judged."""
+    if result.verdict != Verdict.INCOMPLETE:
+        return ()
+    return ("Some of it is older than what the other file holds, and was not judged: see withheld.",)
+
+
+def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing: progress.Doing) -> "Report":
+    """Return the diff of both sides, and what a report says beside it."""
+    from recon.rules import linking
+    from recon.rules.mismatches import finding
+    from recon.rules.reports import matters
+
+    doing(f"Comparing {len(read.intents.frame):,} intents with {len(read.refunds.frame):,} refunds")
+    links = linking.link(read.intents.frame, read.refunds.frame, told.policy)
+    result = finding.find(
+        read.intents, read.refunds, links, policy=told.policy, coverage=told.coverage, as_of=read.as_of
+    )
+    return matters.gather(
+        result,
+        read.intents,
+        read.refunds,
+        links,
+        sources=read.sources,
+        policy=told.policy,
+        policy_from=told.policy_from,
+        coverage=told.coverage,
+        zone=zone,
+    )
+
+
+def _written(report: "Report", format_: Format, *, to_file: bool) -> str | bytes:
+    """Return the report as it is written; what it leaves out of the rejected rows is said."""
+    from recon.rules.reports import documents, listings
+
+    if format_ == Format.JSON:
+        return documents.json_text(report.result, report.comparison)
+    if format_ == Format.CSV:
+        sides.say_rejects(report.result.rejected)
+        return listings.as_csv(report.result, report.comparison)
+    if format_ == Format.HTML:
+        from recon.rules.reports import pages
+
+        return pages.as_html(report)
+    if format_ == Format.XLSX:
+        from recon.rules.reports import workbooks
+
+        return workbooks.as_xlsx(report)
+    from recon.rules.reports import screens
+
+    return screens.table_text(report.result, report.comparison) if to_file else _for_terminal(report)
+
+
+def _for_terminal(report: "Report") -> str:
     """Return the table as wide and as colorful as stdout shows it."""
     from rich.console import Console
 
@@ -196,21 +194,36 @@ def _for_terminal(result: Result) -> str:
     stdout, page = Console(), io.StringIO()
     width = max(stdout.width, _NARROWEST)
     console = Console(file=page, width=width, force_terminal=stdout.is_terminal, highlight=False)
-    console.print(screens.as_table(result))
+    console.print(screens.as_table(report.result, report.comparison))
     return page.getvalue()
 
 
-def _print(text: str, *, programs_read_it: bool) -> None:
+def _deliver(written: str | bytes, result: Result, format_: Format, output: Path | None) -> None:
+    """Write the report to stdout or a file."""
+    if output is None:
+        _print(written, programs_read_it=format_ != Format.TABLE)
+        return
+    from recon.doors import outputs
+
+    outputs.write(output, written)
+    sides.say(f"{result.verdict}: written to {output}.")
+
+
+def _print(written: str | bytes, *, programs_read_it: bool) -> None:
     """Print a report, what programs read in UTF-8 and the rest in whatever stdout is.
 
     Raises:
         UnusableInput: stdout is closed, or takes no more.
     """
     try:
+        if isinstance(written, bytes):
+            sys.stdout.buffer.write(written)
+            sys.stdout.flush()
+            return
         if isinstance(sys.stdout, io.TextIOWrapper):
             encoding = "utf-8" if programs_read_it else None
             sys.stdout.reconfigure(encoding=encoding, errors="strict" if programs_read_it else "replace")
-        sys.stdout.write(text)
+        sys.stdout.write(written)
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -219,16 +232,3 @@ def _print(text: str, *, programs_read_it: bool) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         reason = error.strerror if isinstance(error, OSError) else "it is closed"
         raise UnusableInput(f"The report cannot be written to standard output: {reason}.") from None
-
-
-def _say_rejects(rejects: Sequence[Reject]) -> None:
-    """Say on stderr which rows a report without them leaves out."""
-    for reject in rejects[:_REJECTS_SAID]:
-        _say(f"{reject.source} row {reject.row}: {reject.reason}.")
-    if len(rejects) > _REJECTS_SAID:
-        _say(f"{len(rejects) - _REJECTS_SAID} more rows were rejected; --format json lists them.")
-
-
-def _say(sentence: str) -> None:
-    """Print one sentence to stderr."""
-    print(f"recon: {sentence}", file=sys.stderr)

@@ -18,11 +18,12 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
 from pydantic_settings.sources.utils import parse_env_vars
 
-from recon.model import documents
+from recon.model import documents, policies
 from recon.model import settings as model
 from recon.model.addresses import loopback
 from recon.model.documents import Document
 from recon.model.errors import ConfigurationError
+from recon.model.records.results import Policy
 from recon.model.settings import Secret, Settings
 
 _FILES = ("recon.toml", "owners.toml", "tools.toml")  # In the order in which they are read.
@@ -57,6 +58,15 @@ def load(environ: Mapping[str, str] | None = None, path: Path | None = None) -> 
             settings = model.build(_document(file), base=settings, source=str(file))
     told = replace(settings, owners=owners, tools=tuple(tools))
     return _with_environment(told, _environment(environ))
+
+
+def policy(path: Path) -> Policy:
+    """Return the default graces with those that a file names, at its top or in a table [policy].
+
+    Raises:
+        ConfigurationError: the file cannot be read, or names what is no grace.
+    """
+    return policies.read(_document(path), source=str(path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,24 @@ KINDS: Final = {
     Kind.ORPHAN: "Refund nobody asked for",
 }
 
+# What a kind means for the money, for somebody who has never seen one, as one sentence.
+MEANINGS: Final = {
+    Kind.DUPLICATE: (
+        "More money went back than was decided: one decision was carried out twice, or so it seems where a "
+        "row says probable."
+    ),
+    Kind.CURRENCY_MISMATCH: "Money went back in another currency than was decided.",
+    Kind.AMOUNT_MISMATCH: "More or less money went back than was decided.",
+    Kind.STATUS_MISMATCH: "Our records say that this refund failed or was cancelled, yet the money went out.",
+    Kind.REFUND_FAILED: (
+        "Our records say done, but the provider could not deliver the money: the customer still waits for it."
+    ),
+    Kind.MISSING: "Our records say done, and the provider knows of no such refund: no money was sent.",
+    Kind.STUCK: "The refund was asked for, and our records do not say whether the money went out.",
+    Kind.OVERDUE: "The provider took the refund on and has not delivered it for longer than banks need.",
+    Kind.ORPHAN: "Money went back without any decision in our records that it belongs to.",
+}
+
 # What to do about a kind, as one sentence. None of them says to send money again before somebody has looked.
 NEXT_STEPS: Final = {
     Kind.DUPLICATE: "Check whether a second refund was meant; if not, recover it or write it off.",

@@ -7,8 +7,33 @@ summed.
 import json
 
 from recon.model import phrases
+from recon.model.records.comparisons import Compared, Comparison, Seen, Standing
 from recon.model.records.results import Counts, Mismatch, Result
 from recon.model.records.words import Kind
+
+# The fields of a mismatch, in the contract's order.
+MISMATCH = (
+    "kind",
+    "certainty",
+    "finding",
+    "subject",
+    "account",
+    "intent_key",
+    "order_id",
+    "customer_id",
+    "tool",
+    "team",
+    "payment",
+    "refund_ids",
+    "extra_refund_ids",
+    "amount_at_risk",
+    "currency",
+    "since",
+    "direction",
+    "diagnosis",
+    "why",
+)
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def as_json(result: Result) -> dict[str, object]:
@@ -44,17 +69,66 @@ def as_json(result: Result) -> dict[str, object]:
     }
 
 
-def json_text(result: Result) -> str:
-    """Return the result as JSON text, one mismatch, reject and so on a line."""
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    parts = []
-    for key, value in as_json(result).items():
-        if isinstance(value, list) and value:
-            lines = ",\n    ".join(map(encode, value))
-            parts.append(f"  {encode(key)}: [\n    {lines}\n  ]")
-        else:
-            parts.append(f"  {encode(key)}: {encode(value)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+def json_text(result: Result, comparison: Comparison | None = None) -> str:
+    """Return the result as JSON text, one mismatch, reject and so on a line; with `compared` where asked."""
+    document = as_json(result)
+    if comparison is not None:
+        document["compared"] = compared(comparison)
+    return _lines(document, "") + "\n"
+
+
+def _lines(value: object, indent: str) -> str:
+    """Return JSON with each item of a list on a line, and each key of an object that holds a list."""
+    deeper = f"{indent}  "
+    if isinstance(value, list) and value:
+        return f"[\n{deeper}" + f",\n{deeper}".join(map(_ENCODE, value)) + f"\n{indent}]"
+    if isinstance(value, dict) and any(isinstance(each, list) for each in value.values()):
+        parts = (f"{_ENCODE(key)}: {_lines(each, deeper)}" for key, each in value.items())
+        return f"{{\n{deeper}" + f",\n{deeper}".join(parts) + f"\n{indent}}}"
+    return _ENCODE(value)
+
+
+def compared(comparison: Comparison) -> dict[str, object]:
+    """Return the comparison as plain JSON values: its totals, and every subject.
+
+    at_risk: of each standing what it was in the earlier result and what it is now, in minor units.
+    """
+    earlier = comparison.earlier
+    return {
+        "with": {
+            "source": earlier.source,
+            "as_of": phrases.iso(earlier.as_of),
+            "verdict": str(earlier.verdict),
+            "mismatches": len(earlier.seen),
+        },
+        "counts": {
+            **{str(standing): len(comparison.of(standing)) for standing in Standing},
+            "changed_amount": sum(each.changed_amount for each in comparison.subjects),
+        },
+        "at_risk": {
+            str(standing): dict(zip(("before", "now"), comparison.at_risk(standing), strict=True))
+            for standing in Standing
+        },
+        "subjects": [_compared(each) for each in comparison.subjects],
+    }
+
+
+def _compared(each: Compared) -> dict[str, object]:
+    return {
+        "standing": str(each.standing),
+        "subject": each.subject,
+        "account": each.account,
+        "before": _seen(each.before),
+        "now": _seen(each.now),
+        "now_is": None if each.now_is is None else str(each.now_is),
+    }
+
+
+def _seen(seen: Seen | None) -> dict[str, object] | None:
+    if seen is None:
+        return None
+    money = seen.at_risk
+    return {"kind": str(seen.kind), "amount_at_risk": money.amount_minor, "currency": money.currency}
 
 
 def counts(counts: Counts) -> dict[str, object]:

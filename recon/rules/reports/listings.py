@@ -1,38 +1,41 @@
 """A result as a CSV: one mismatch a row. Its cells cannot become formulas of a spreadsheet."""
 
 from recon.model import formulas
+from recon.model.records.comparisons import Compared, Comparison, Standing
 from recon.model.records.results import Result
 from recon.rules.reports import documents
 
 _QUOTED = frozenset(',"\r\n')
-COLUMNS = (
-    "kind",
-    "certainty",
-    "finding",
-    "subject",
-    "account",
-    "intent_key",
-    "order_id",
-    "customer_id",
-    "tool",
-    "team",
-    "payment",
-    "refund_ids",
-    "extra_refund_ids",
-    "amount_at_risk",
-    "currency",
-    "since",
-    "direction",
-    "diagnosis",
-    "why",
-)
+COMPARED_COLUMNS = ("standing", "earlier_kind", "earlier_amount_at_risk", "earlier_currency", "now_is")
 
 
-def as_csv(result: Result) -> str:
-    """Return the mismatches as CSV, one row each, columns in the JSON's order; ids are parted by spaces."""
-    lines = [",".join(COLUMNS)]
-    lines += [",".join(map(_cell, documents.mismatch(mismatch).values())) for mismatch in result.mismatches]
-    return "\n".join(lines) + "\n"
+def as_csv(result: Result, comparison: Comparison | None = None) -> str:
+    """Return the mismatches as CSV, one row each, columns in the JSON's order; ids are parted by spaces.
+
+    comparison: five columns more, and a row for each that is resolved, in which only account and subject are
+    told of the columns before.
+    """
+    found = [list(documents.mismatch(mismatch).values()) for mismatch in result.mismatches]
+    header: tuple[str, ...] = documents.MISMATCH
+    if comparison is not None:
+        header += COMPARED_COLUMNS
+        place = {(each.account, each.subject): each for each in comparison.subjects}
+        for row, mismatch in zip(found, result.mismatches, strict=True):
+            row.extend(_compared(place[mismatch.account, mismatch.subject]))
+        for each in comparison.of(Standing.RESOLVED):
+            told = {"account": each.account, "subject": each.subject}
+            found.append([*(told.get(name) for name in documents.MISMATCH), *_compared(each)])
+    return "\n".join([",".join(header), *(",".join(map(_cell, row)) for row in found)]) + "\n"
+
+
+def _compared(each: Compared) -> list[object]:
+    before = each.before
+    seen = (
+        (None, None, None)
+        if before is None
+        else (before.kind, before.at_risk.amount_minor, before.at_risk.currency)
+    )
+    return [each.standing, *seen, each.now_is]
 
 
 def _cell(value: object) -> str:

@@ -7,8 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recon.model import money, phrases
+from recon.model import money, phrases, wording
 from recon.model.characters import harmless
+from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, Standing
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
 
@@ -22,11 +23,13 @@ _STYLES = {
 }
 
 
-def as_table(result: Result) -> RenderableType:
+def as_table(result: Result, comparison: Comparison | None = None) -> RenderableType:
     """Return the result for a terminal: rejects first, then the verdict, the money, and each mismatch."""
     parts: list[RenderableType] = [*_rejected(result.rejected), _verdict(result), _numbers(result.counts)]
     if result.at_risk:
         parts += [Text(), _heading("Money at risk"), _money(result)]
+    if comparison is not None:
+        parts += [Text(), *_compared(comparison)]
     for kind in Kind:
         found = [mismatch for mismatch in result.mismatches if mismatch.kind == kind]
         if found:
@@ -35,11 +38,11 @@ def as_table(result: Result) -> RenderableType:
     return Group(*parts)
 
 
-def table_text(result: Result) -> str:
+def table_text(result: Result, comparison: Comparison | None = None) -> str:
     """Return the table as plain text, for a file."""
     console = Console(width=_WIDTH, file=io.StringIO(), no_color=True, highlight=False, force_terminal=False)
     with console.capture() as capture:
-        console.print(as_table(result))
+        console.print(as_table(result, comparison))
     return capture.get()
 
 
@@ -114,6 +117,50 @@ def _money(result: Result) -> Table:
     for currency, amount in sorted(result.at_risk.items()):
         table.add_row(money.written(Money(amount, currency)))
     return table
+
+
+def _compared(comparison: Comparison) -> list[RenderableType]:
+    """Return what became of an earlier report's mismatches, and that the numbers add up."""
+    earlier = comparison.earlier
+    lines: list[RenderableType] = [
+        _heading(f"Since {harmless(earlier.source)}, as of {phrases.iso(earlier.as_of)}"),
+        _standings(comparison),
+    ]
+    for standing in (Standing.NEW, Standing.RECLASSIFIED, Standing.RESOLVED):
+        found = comparison.of(standing)
+        lines += [_indented(Text(f"{standing}: {_change(each)}"), 2) for each in found[:SHOWN]]
+        lines += _more(len(found))
+    return lines
+
+
+def _standings(comparison: Comparison) -> Table:
+    """Return how many there are of each standing, and the money of both reports per currency."""
+    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2), header_style="dim")
+    table.add_column()
+    for name in ("", "at risk before", "at risk now"):
+        table.add_column(name, justify="right")
+
+    def add(name: str, *standings: Standing) -> None:
+        sides = [
+            "\n".join(money.written(Money(amount, currency)) for currency, amount in side.items() if amount)
+            for side in comparison.at_risk(*standings)
+        ]
+        table.add_row(name, f"{len(comparison.of(*standings)):,}", *sides)
+
+    for standing in Standing:
+        add(standing, standing)
+    add("earlier report", *OF_EARLIER)
+    add("this report", *OF_LATER)
+    return table
+
+
+def _change(each: Compared) -> str:
+    """Return what one subject was and is."""
+    before, now = (
+        "" if seen is None else f"{wording.plain(seen.kind)} {money.written(seen.at_risk)}"
+        for seen in (each.before, each.now)
+    )
+    return f"{harmless(each.subject)}  {'  then '.join(filter(None, (before, now or each.now_is or '')))}"
 
 
 def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:

@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recon.model.records.results import Counts, Mismatch, Money, Result
+from recon.model.records.reports import Report, Side
+from recon.model.records.results import Counts, Mismatch, Money, Policy, Reading, Result
 from recon.model.records.words import AccountId, Certainty, Kind, Subject, Verdict
 
 AT = datetime(2026, 3, 6, 17, tzinfo=UTC)
@@ -46,5 +47,36 @@ def a_result(**fields: Any) -> Result:  # noqa: ANN401 - any field of the record
         rejected=(),
         withheld=(),
         due=(),
+    )
+    return replace(ordinary, **fields)
+
+
+def a_side(name: str, **fields: Any) -> Side:  # noqa: ANN401 - any field of the record
+    ordinary = Side(
+        name=name,
+        sources=(f"{name}.csv",),
+        standing=2 if name == "intents" else 3,
+        superseded=0,
+        rejected=0,
+        first_at=AT,
+        last_at=AT,
+        reading=Reading(),
+    )
+    return replace(ordinary, **fields)
+
+
+def a_report(result: Result | None = None, **fields: Any) -> Report:  # noqa: ANN401 - any field of the record
+    """The page's matter around a result: two intents, one of them refunded twice."""
+    ordinary = Report(
+        result=result or a_result(),
+        policy=Policy(),
+        policy_from="the defaults",
+        intents=a_side("intents"),
+        refunds=a_side("refunds"),
+        linked=3,
+        came_to_nothing=0,
+        made=((AT, 3),),
+        zone=UTC,
+        zone_name="UTC",
     )
     return replace(ordinary, **fields)

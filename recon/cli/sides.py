@@ -1,0 +1,167 @@
+"""Two sides in files, as every command that compares them reads them: options, frames, links and graces."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recon.cli.options import time
+from recon.model.characters import harmless
+from recon.model.errors import UnusableInput
+from recon.model.records.results import Coverage, Policy, Reading, Reject
+
+if TYPE_CHECKING:
+    from recon.cli.progress import Doing
+    from recon.model.frames import Intake
+
+_REJECTS_SAID = 5  # Rejected rows that stderr names; the report has them all.
+
+
+class Side(StrEnum):
+    """One of the two files."""
+
+    REFUNDS = "refunds"
+    INTENTS = "intents"
+
+
+IntentsFile = Annotated[
+    Path, typer.Argument(metavar="INTENTS", help="What you meant to refund: .csv, .json, .jsonl or .parquet.")
+]
+RefundsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="REFUNDS", help="What the provider did: flat rows, or its own objects, list pages and events."
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(metavar="ISO", help="Judge at this time, with its zone; else at the latest in the files."),
+]
+Columns = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="MAP.toml", help="Tables intents and refunds, with our_name = 'their column' in each."
+    ),
+]
+Incomplete = Annotated[
+    list[Side] | None,
+    typer.Option(metavar="refunds|intents", help="That file is only a part; may be said of both."),
+]
+RefundsFrom = Annotated[
+    str | None,
+    typer.Option(metavar="ISO", help="The refunds file holds what was created since, not before."),
+]
+IntentsFrom = Annotated[
+    str | None,
+    typer.Option(metavar="ISO", help="The intents file holds what was created since, not before."),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option("--policy", metavar="POLICY.toml", help="Other graces, named as [policy] in recon.toml."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the options say, before a file is read. policy_from: where the graces come from, in words."""
+
+    as_of: datetime | None
+    coverage: Coverage
+    policy: Policy
+    policy_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Both sides as they were read. sources: their files' names."""
+
+    intents: "Intake"
+    refunds: "Intake"
+    sources: tuple[tuple[str, ...], tuple[str, ...]]
+    as_of: datetime
+
+
+def told(
+    *,
+    as_of: str | None,
+    incomplete: Sequence[Side] | None,
+    refunds_from: str | None,
+    intents_from: str | None,
+    policy: Path | None,
+) -> Told:
+    """Return what the options say.
+
+    Raises:
+        ConfigurationError: one of them, or the policy file, cannot be used. Nothing was read.
+    """
+    froms = {
+        Side.REFUNDS: None if refunds_from is None else time("--refunds-from", refunds_from),
+        Side.INTENTS: None if intents_from is None else time("--intents-from", intents_from),
+    }
+    asked = None if as_of is None else time("--as-of", as_of)
+    refunds, intents = (
+        Reading(from_at=froms[side], complete=side not in set(incomplete or ()))
+        for side in (Side.REFUNDS, Side.INTENTS)
+    )
+    coverage = Coverage(default_refunds=refunds, default_intents=intents)
+    if policy is None:
+        return Told(asked, coverage, Policy(), "the defaults")
+    from recon.doors import config
+
+    return Told(asked, coverage, config.policy(policy), policy.name)
+
+
+def read(intents: Path, refunds: Path, columns: Path | None, told: Told, doing: "Doing") -> Both:
+    """Return both sides, and say what is to be said of how they were read.
+
+    Raises:
+        UnusableInput: a file cannot be used, or no row has a time and none was told.
+    """
+    doing("Loading what reads files")
+    from recon.doors import files
+
+    mapping = files.read_mapping(columns) if columns is not None else None
+    doing(f"Reading {intents.name}")
+    ours = files.read_intents(intents, mapping)
+    doing(f"Reading {refunds.name}")
+    theirs = files.read_refunds(refunds, mapping)
+    for note in (*ours.notes, *theirs.notes):  # First: they may be why nothing else can be said.
+        say(note)
+    return Both(ours, theirs, ((intents.name,), (refunds.name,)), told.as_of or _latest(ours, theirs))
+
+
+def _latest(ours: "Intake", theirs: "Intake") -> datetime:
+    """Return the latest time in the two files, and say that it is used.
+
+    Raises:
+        UnusableInput: no row of either file has one.
+    """
+    latest = max((intake.latest for intake in (ours, theirs) if intake.latest is not None), default=None)
+    if latest is None:
+        say_rejects((*ours.rejects, *theirs.rejects))
+        raise UnusableInput(
+            "No row of the two files has a time to judge at: say --as-of 2026-03-06T19:00:00Z."
+        )
+    say(
+        f"Judged as of {latest.isoformat().replace('+00:00', 'Z')}, the latest time in the two files;"
+        " --as-of sets another."
+    )
+    return latest
+
+
+def say_rejects(rejects: Sequence[Reject]) -> None:
+    """Say on stderr which rows a report without them leaves out."""
+    for reject in rejects[:_REJECTS_SAID]:
+        say(f"{reject.source} row {reject.row}: {reject.reason}.")
+    if len(rejects) > _REJECTS_SAID:
+        say(f"{len(rejects) - _REJECTS_SAID} more rows were rejected; --format json lists them.")
+
+
+def say(sentence: str) -> None:
+    """Print one sentence to stderr."""
+    print(f"recon: {harmless(sentence)}", file=sys.stderr)

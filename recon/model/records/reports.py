@@ -1,0 +1,51 @@
+"""What a report for people says beside the result: what was read, how it was judged, and when."""
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from recon.model.records.comparisons import Comparison
+from recon.model.records.results import Policy, Reading, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side as it was read.
+
+    name: "intents" or "refunds". sources: the files' names. standing: rows that were compared. superseded:
+    rows that another version of the same refund or intent replaced. rejected: rows that cannot be judged.
+    first_at, last_at: the earliest and latest creation among standing rows, None where there are none.
+    reading: what the options say of it. notes: sentences about how it was read.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    standing: int
+    superseded: int
+    rejected: int
+    first_at: datetime | None
+    last_at: datetime | None
+    reading: Reading
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One result with all that a page about it says.
+
+    linked: refunds that belong to an intent. came_to_nothing: refunds that belong to none, are not the
+    provider's own, and failed or were canceled: no money moved. made: standing refunds by the quarter of an
+    hour in which they were made, in time order. zone: of the times that people read.
+    policy_from: where the graces come from, in words.
+    """
+
+    result: Result
+    policy: Policy
+    policy_from: str
+    intents: Side
+    refunds: Side
+    linked: int
+    came_to_nothing: int
+    made: tuple[tuple[datetime, int], ...]
+    zone: tzinfo
+    zone_name: str
+    comparison: Comparison | None = None

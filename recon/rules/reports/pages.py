@@ -1,0 +1,249 @@
+"""A result as one page that a finance person reads and prints: HTML that needs nothing but itself.
+
+No request, no script: its policy forbids both. Whatever a file says is text. Times are in one zone, which is
+said. Long lists are cut, the largest amounts first, and say how many more there are and where.
+"""
+
+from collections import Counter
+from datetime import datetime
+
+from recon.model import money, phrases, policies
+from recon.model.records.reports import Report, Side
+from recon.model.records.results import Money, Policy
+from recon.model.records.words import Certainty, Kind
+from recon.rules.reports import changes, charts, findings, hours, markup, remainders, sums, verdicts
+from recon.rules.reports.markup import Html
+from recon.rules.reports.style import STYLE
+
+# What a hostile text could still do after it was escaped: nothing.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_TITLE = "Refund reconciliation"
+
+
+def as_html(report: Report) -> str:
+    """Return the whole page."""
+    head = markup.joined(
+        [
+            Html('<meta charset="utf-8">'),
+            Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
+            Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            Html('<meta name="color-scheme" content="light dark">'),
+            markup.tag("title", markup.text(f"{_TITLE}, {findings.at(report, report.result.as_of)}")),
+            markup.tag("style", Html(STYLE)),
+        ]
+    )
+    sections = [
+        ("money", "Money at risk", _money(report)),
+        ("changes", "Since the earlier report", changes.section(report)),
+        ("hours", "When it happened", _charts(report)),
+        ("mismatches", "Mismatches", findings.section(report)),
+        ("out", "Left out, and why", remainders.section(report)),
+        ("sums", "Do the numbers add up?", _sums(report)),
+        ("compared", "What was compared", _compared(report)),
+        ("judged", "How it was judged", _judged(report)),
+    ]
+    shown = [each for each in sections if each[2]]
+    body = markup.joined(
+        [
+            markup.tag("header", _verdict(report), _facts(report), _contents(shown)),
+            markup.tag(
+                "main",
+                *(
+                    markup.tag(
+                        "section",
+                        markup.tag("h2", markup.text(title), id=name),
+                        content,
+                        aria_labelledby=name,
+                    )
+                    for name, title, content in shown
+                ),
+            ),
+            markup.tag("footer", _footer(report)),
+        ]
+    )
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
+
+
+def _verdict(report: Report) -> Html:
+    result = report.result
+    return markup.joined(
+        [
+            markup.tag("h1", markup.text(_TITLE)),
+            markup.tag("p", markup.text(verdicts.sentence(result)), class_=f"verdict {result.verdict}"),
+            markup.paragraph(
+                f"As of {findings.at(report, result.as_of)}. All times are {report.zone_name}."
+                " Currencies are never added to each other.",
+                "soft",
+            ),
+            *(markup.tag("p", markup.foreign(said)) for said in result.incomplete),
+        ]
+    )
+
+
+def _facts(report: Report) -> Html:
+    counts = report.result.counts
+    named = {
+        "Intents": counts.intents,
+        "Refunds": counts.refunds,
+        "In agreement": counts.matched,
+        "Mismatches": sum(counts.mismatches.values()),
+        "In flight": counts.in_flight,
+        "Rejected rows": counts.rejected,
+    }
+    pairs = (
+        markup.tag("div", markup.tag("dt", markup.text(name)), markup.tag("dd", markup.text(f"{n:,}")))
+        for name, n in named.items()
+    )
+    return markup.tag("dl", *pairs, class_="facts")
+
+
+def _contents(sections: list[tuple[str, str, Html]]) -> Html:
+    links = (
+        markup.tag("li", markup.tag("a", markup.text(title), href=f"#{name}")) for name, title, _ in sections
+    )
+    return markup.tag("nav", markup.tag("ul", *links), aria_label="Contents")
+
+
+def _money(report: Report) -> Html:
+    """Return money at risk per currency, by certainty and then by kind."""
+    sums: Counter[tuple[str, Kind | Certainty | None]] = Counter()
+    number: Counter[str] = Counter()
+    for each in report.result.mismatches:
+        currency = each.at_risk.currency
+        number[currency] += 1
+        for of in (None, each.kind, each.certainty):
+            sums[currency, of] += each.at_risk.amount_minor
+    currencies = sorted(number)
+    if not currencies:
+        return markup.paragraph("None: there are no mismatches.")
+
+    def cell(currency: str, of: Kind | Certainty | None) -> Html:
+        there = (currency, of) in sums
+        return markup.text(money.written(Money(sums[currency, of], currency)) if there else "")
+
+    by_currency = (
+        (
+            markup.text(currency.upper()),
+            markup.text(f"{number[currency]:,}"),
+            cell(currency, Certainty.CONFIRMED),
+            cell(currency, Certainty.PROBABLE),
+            markup.tag("strong", cell(currency, None)),
+        )
+        for currency in currencies
+    )
+    by_kind = (
+        (findings.kind_link(kind), markup.text(f"{n:,}"), *(cell(currency, kind) for currency in currencies))
+        for kind, n in report.result.counts.mismatches.items()
+        if n
+    )
+    columns = ("Currency", ">Mismatches", ">Confirmed", ">Probable", ">At risk")
+    kinds = ("Kind", ">Mismatches", *(f">{currency.upper()}" for currency in currencies))
+    return markup.joined(
+        [
+            markup.table("At risk per currency", columns, by_currency),
+            markup.table("At risk per kind", kinds, by_kind),
+        ]
+    )
+
+
+def _charts(report: Report) -> Html:
+    series = {
+        "refunds": report.made,
+        "mismatches": [(each.since, 1) for each in report.result.mismatches],
+    }
+    bars = hours.bars(series, report.zone)
+    drawn = [
+        charts.over_time("Refunds made", "refunds", bars, report.zone_name),
+        charts.over_time("Mismatches began", "mismatches", bars, report.zone_name, kind="wrong"),
+    ]
+    if bars.width != "hour":
+        drawn += [
+            charts.over_day("Refunds made", hours.of_day(series["refunds"], report.zone), report.zone_name),
+            charts.over_day(
+                "Mismatches began",
+                hours.of_day(series["mismatches"], report.zone),
+                report.zone_name,
+                kind="wrong",
+            ),
+        ]
+    return markup.joined(drawn)
+
+
+def _sums(report: Report) -> Html:
+    parts = []
+    for title, told, whole in (
+        ("Intents", sums.of_intents(report), report.result.counts.intents),
+        ("Refunds", sums.of_refunds(report), report.result.counts.refunds),
+    ):
+        total = sum(n for _, n in told)
+        rows = [(markup.text(name.capitalize()), markup.text(f"{n:,}")) for name, n in told]
+        agrees = total == whole
+        verdict = "as many as were compared" if agrees else f"but {whole:,} were compared"
+        mark = markup.tag("span", markup.text(f"Together, {verdict}"), class_="ok" if agrees else "bad")
+        rows.append((mark, markup.tag("strong", markup.text(f"{total:,}"))))
+        parts.append(markup.table(f"{title}: each is counted once", (title, ">How many"), rows, kind="small"))
+    return markup.joined(parts)
+
+
+def _compared(report: Report) -> Html:
+    def row(name: str, ours: str, theirs: str) -> tuple[Html, Html, Html]:
+        return markup.text(name), markup.foreign(ours), markup.foreign(theirs)
+
+    sides = (report.intents, report.refunds)
+    rows = [
+        row("Files", *(", ".join(side.sources) for side in sides)),
+        row("Rows compared", *(f"{side.standing:,}" for side in sides)),
+        row("Replaced by another version of the same row", *(f"{side.superseded:,}" for side in sides)),
+        row("Rows rejected", *(f"{side.rejected:,}" for side in sides)),
+        row("Earliest created", *(_moment(report, side.first_at) for side in sides)),
+        row("Latest created", *(_moment(report, side.last_at) for side in sides)),
+        row("What the file holds", *(_coverage(report, side) for side in sides)),
+    ]
+    notes = [note for side in sides for note in side.notes]
+    listed = markup.tag("ul", *(markup.tag("li", markup.foreign(note)) for note in notes))
+    table = markup.table(
+        "The two sides", ("What was read", "Intents: what was meant", "Refunds: what the provider did"), rows
+    )
+    return markup.joined([table, listed if notes else markup.NOTHING])
+
+
+def _moment(report: Report, at: datetime | None) -> str:
+    return "none" if at is None else findings.at(report, at)
+
+
+def _coverage(report: Report, side: Side) -> str:
+    if not side.reading.complete:
+        return "only a part: absence proves nothing"
+    if side.reading.from_at is not None:
+        return f"everything created since {findings.at(report, side.reading.from_at)}, nothing before"
+    return "taken as everything there is"
+
+
+def _judged(report: Report) -> Html:
+    usual = policies.told(Policy())
+    rows = [
+        (
+            markup.text(verdicts.GRACES[name]),
+            markup.text(policies.in_words(name, getattr(report.policy, policies.KEYS[name][0]))),
+            markup.text("" if value == usual[name] else f"not {usual[name]}, as usual"),
+            markup.text(name),
+        )
+        for name, value in policies.told(report.policy).items()
+    ]
+    said = (
+        "A disagreement counts once it is as old as its grace. The graces are those of"
+        f" {report.policy_from}; in a policy file each has the name that stands last."
+    )
+    return markup.joined(
+        [
+            markup.paragraph(said),
+            markup.table("Graces", ("Grace", "Value", "Changed", "Name in a file"), rows),
+        ]
+    )
+
+
+def _footer(report: Report) -> Html:
+    as_of = phrases.iso(report.result.as_of)
+    return markup.paragraph(
+        f"Written by recon diff. The same files, judged as of {as_of} by the same graces, give the same page."
+    )

@@ -1,0 +1,43 @@
+"""That everything which was compared is accounted for once: the parts that add up to each side."""
+
+from recon.model.records.reports import Report
+
+Parts = tuple[tuple[str, int], ...]
+
+
+def of_intents(report: Report) -> Parts:
+    """Return what the intents are, in words, with how many; the numbers add up to all of them."""
+    result = report.result
+    disagreeing = {(each.account, each.subject) for each in result.mismatches}
+    healable = sum((heal.account, f"intent:{heal.intent_key}") not in disagreeing for heal in result.healable)
+    return (
+        ("in agreement", result.counts.matched),
+        ("mismatches", _about(report, "intent:")),
+        ("healable: a run finishes them by itself", healable),
+        ("in flight: too young to judge", _waiting(report, "intent:")),
+        ("withheld: not judged", _withheld(report, "intent:")),
+    )
+
+
+def of_refunds(report: Report) -> Parts:
+    """Return what the refunds are, in words, with how many; the numbers add up to all of them."""
+    return (
+        ("belong to an intent", report.linked),
+        ("mismatches: no intent asked for them", _about(report, "refund:")),
+        ("in flight: too young to judge", _waiting(report, "refund:")),
+        ("made by the provider itself", report.result.counts.system),
+        ("failed or canceled, of no intent: no money moved", report.came_to_nothing),
+        ("withheld: not judged", _withheld(report, "refund:")),
+    )
+
+
+def _about(report: Report, prefix: str) -> int:
+    return sum(each.subject.startswith(prefix) for each in report.result.mismatches)
+
+
+def _waiting(report: Report, prefix: str) -> int:
+    return sum(each.subject.startswith(prefix) for each in report.result.in_flight)
+
+
+def _withheld(report: Report, prefix: str) -> int:
+    return sum(subject.startswith(prefix) for _, subject in report.result.withheld)

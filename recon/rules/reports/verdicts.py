@@ -1,0 +1,55 @@
+"""What a result comes to, in sentences for people who were not there."""
+
+from collections.abc import Mapping
+
+from recon.model import money, phrases
+from recon.model.records.results import Counts, Money, Result
+from recon.model.records.words import Verdict
+
+# What each grace is about, by its name in recon.toml.
+GRACES: Mapping[str, str] = {
+    "stuck_after_minutes": "How long an intent may stay without a known outcome",
+    "missing_after_minutes": "How long a refund that we call done may stay invisible at the provider",
+    "orphan_after_minutes": "How long a refund may wait for the intent that asked for it",
+    "duplicate_window_hours": "How near two equal refunds on one payment are taken for one meant",
+    "repeat_window_days": "How near two equal intents on one payment are taken for one under two keys",
+    "inferred_window_hours": "How long after its intent a refund without any key may still be its own",
+    "clock_skew_seconds": "How far our clock may be ahead of the provider's",
+    "provider_pending_after_days": "How long the provider may leave a refund pending",
+    "healing": "Whether a run finishes an intent that the provider proves",
+}
+
+
+def sentence(result: Result) -> str:
+    """Return the verdict for a person, in one sentence; in two where not everything was read."""
+    found = sum(result.counts.mismatches.values())
+    if found:
+        disagree = (
+            f"{phrases.several(found, 'mismatch', 'mismatches')} between what was meant and what was done"
+        )
+        risk = amounts(result.at_risk)
+        said = f"{disagree}, with {risk} at risk" if risk else f"{disagree}, with no money at risk"
+    else:
+        said = "Of what was judged, nothing disagrees"
+    if result.verdict is Verdict.INCOMPLETE:
+        return f"{said}. Not everything was read or could be judged: more may be wrong than is said here."
+    if result.verdict is Verdict.RECONCILED:
+        return "Every refund that was meant was made once and as it was meant, and no other was made."
+    if result.verdict is Verdict.RECONCILED_WITH_PENDING:
+        return f"Nothing disagrees; {waiting(result.counts)}."
+    return f"{said}."
+
+
+def amounts(at_risk: Mapping[str, int]) -> str:
+    """Return money in each currency, never added: 49.00 USD and 500 JPY."""
+    return phrases.listed([money.written(Money(amount, name)) for name, amount in sorted(at_risk.items())])
+
+
+def waiting(counts: Counts) -> str:
+    """Return what is no mismatch and no agreement yet."""
+    parts = []
+    if counts.in_flight:
+        parts.append(f"{counts.in_flight:,} too young to judge")
+    if counts.healable:
+        parts.append(f"{counts.healable:,} that a run finishes by itself")
+    return phrases.listed(parts)
