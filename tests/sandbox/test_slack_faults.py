@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from http.client import RemoteDisconnected
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from http.client import IncompleteRead, RemoteDisconnected
 
 import pytest
 import requests
+from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
@@ -15,34 +18,6 @@ from tests.sandboxes import SLACK_TOKEN, Street
 
 def code(refused: pytest.ExceptionInfo[SlackApiError]) -> str:
     return str(refused.value.response["error"])
-
-
-@pytest.mark.parametrize(
-    "fault,raised,posted",
-    [
-        ("drop_before", OSError, 0),
-        ("hang_before", TimeoutError, 0),
-        ("500_before", SlackApiError, 0),
-        ("429", SlackApiError, 0),
-        ("fatal_error_before", SlackApiError, 0),
-        ("drop_after", OSError, 1),
-        ("hang_after", TimeoutError, 1),
-        ("cut_body_after", Exception, 1),
-        ("html_200_after", SlackApiError, 1),
-        ("500_after", SlackApiError, 1),
-        ("fatal_error_after", SlackApiError, 1),
-    ],
-)
-def test_the_client_sees_the_fault_and_the_channel_says_what_happened(
-    sandbox: Street, fault: str, raised: type[Exception], posted: int
-) -> None:
-    sandbox.fault("POST /api/chat.postMessage", fault)
-
-    with pytest.raises(raised):
-        slack(sandbox, timeout_s=1).chat_postMessage(channel="#ops", text="hello")
-
-    assert len(sandbox.messages()) == posted
-    assert [r["fault"] for r in sandbox.requests("POST", "/api/chat.postMessage")] == [fault]
 
 
 @pytest.mark.parametrize("fault", ["fatal_error_before", "fatal_error_after"])
@@ -141,3 +116,58 @@ def test_what_is_young_can_be_in_no_history_yet(
     assert [m["text"] for m in history] == roots
     assert thread == replies
     assert [m["text"] for m in later] == ["new", "old"]
+
+
+READS: dict[str, Callable[[WebClient, str], object]] = {
+    "auth.test": lambda client, _: client.auth_test(),
+    "conversations.history": lambda client, _: client.conversations_history(channel="C0OPS"),
+    "conversations.info": lambda client, _: client.conversations_info(channel="C0OPS"),
+    "conversations.replies": lambda client, ts: client.conversations_replies(channel="C0OPS", ts=ts),
+    "usergroups.list": lambda client, _: client.usergroups_list(),
+    "users.conversations": lambda client, _: client.users_conversations(),
+    "users.lookupByEmail": lambda client, _: client.users_lookupByEmail(email="dana@example.com"),
+}
+WRITES: dict[str, Callable[[WebClient, str], object]] = {
+    "chat.postMessage": lambda client, _: client.chat_postMessage(channel="C0OPS", text="new"),
+    "chat.update": lambda client, ts: client.chat_update(channel="C0OPS", ts=ts, text="new"),
+}
+# What a client meets, and whether the method was executed.
+FAULTS: dict[str, tuple[type[Exception] | None, bool]] = {
+    "drop_before": (RemoteDisconnected, False),
+    "hang_before": (TimeoutError, False),
+    "500_before": (SlackApiError, False),
+    "429": (SlackApiError, False),
+    "fatal_error_before": (SlackApiError, False),
+    "drop_after": (RemoteDisconnected, True),
+    "hang_after": (TimeoutError, True),
+    "cut_body_after": (IncompleteRead, True),
+    "html_200_after": (SlackApiError, True),
+    "500_after": (SlackApiError, True),
+    "fatal_error_after": (SlackApiError, True),
+    "drip": (TimeoutError, True),
+    "latency": (None, True),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_method_meets_it_and_is_executed_or_not(sandbox: Street, fault: str) -> None:
+    sandbox.control("slack", rate_limit=False)
+    patient, hasty = slack(sandbox), slack(sandbox, timeout_s=1)
+    ts = str(patient.chat_postMessage(channel="C0OPS", text="old")["ts"])
+    asks = READS | WRITES
+    for method in asks:
+        # A byte as slowly as this outlasts the client; a late answer does not.
+        sandbox.fault(f"POST /api/{method}", fault, after_s={"latency": 0.05, "drip": 2}.get(fault))
+
+    with ThreadPoolExecutor(len(asks)) as pool:
+        waiting = {method: pool.submit(ask, hasty, ts) for method, ask in asks.items()}
+    met = {method: type(found.exception()) for method, found in waiting.items()}
+    texts = [message["text"] for message in sandbox.messages()]
+    seen = [request["fault"] for request in sandbox.requests()]
+    for ask in READS.values():
+        ask(patient, ts)
+
+    expected, happened = FAULTS[fault]
+    assert met == dict.fromkeys(asks, type(None) if expected is None else expected)
+    assert texts == (["new", "new"] if happened else ["old"])
+    assert seen == [None] + [fault] * len(asks)
