@@ -7,6 +7,7 @@ says is refused. A line that cannot be read is a reject, with its row.
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recon.model import cells, columns, frames, lines, objects, texts, values
+from recon.model import cells, columns, fitting, frames, lines, objects, texts, values
 from recon.model.columns import INTENTS, REFUNDS
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
@@ -259,7 +260,7 @@ def _framed(
             column if isinstance(column, pd.Series) else pd.Series(pd.arrays.ArrowExtensionArray(column))
         )
         if plan.zoneless_utc and ours.endswith("_at"):
-            raw[ours] = cells.in_utc(raw[ours])
+            raw[ours] = fitting.zoned(raw[ours], UTC)
     frame = pd.DataFrame({name: column.array for name, column in raw.items()}, copy=False)
     frame.index = index
     return frame

@@ -4,7 +4,6 @@ Never guesses and never raises on data: what a cell should not hold is marked, a
 to reject.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -29,7 +28,6 @@ _WHOLE = r"^-?[0-9]+(\.0*)?$"
 _DECIMAL = r"^-?[0-9]+(\.[0-9]*)?$"
 # Zone and seconds are asked for; a comma, a week date or a lone date are not read as a time.
 _ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)? ?(Z|z|UTC|[+-]\d{2}(:?\d{2})?)$"
-_ZONELESS = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
 # Unix seconds from 1973 to 2286. Eight digits are a date without dashes, thirteen are milliseconds: neither
 # is guessed.
 _UNIX = r"^[0-9]{9,10}(\.0*)?$"
@@ -89,7 +87,7 @@ def absent(rows: int, kind: Arrow) -> Cells:
 
 def texts(raw: pd.Series) -> Cells:
     """Return a column of texts; whole numbers become their digits, an empty text is a missing one."""
-    column = _arrow(raw)
+    column = plain(raw)
     if column is None:
         read = [_text(value) for value in raw]
         return _from_python(
@@ -101,16 +99,16 @@ def texts(raw: pd.Series) -> Cells:
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         whole = integers(raw)
         return Cells(whole.values.cast(pa.large_string()), whole.bad)
-    if not _is_text(kind):
+    if not is_text(kind):
         return Cells(pa.nulls(len(raw), pa.large_string()), _some(flags_of(pc.is_valid(column))))
     return Cells(_without_empty(column.cast(pa.large_string())))
 
 
 def integers(raw: pd.Series) -> Cells:
     """Return a column of int64, negative ones included; an integral decimal such as 4900.0 is whole."""
-    column = _arrow(raw)
+    column = plain(raw)
     if column is None:
-        return _integers_of(numerals(raw))
+        return integers_of(numerals(raw))
     kind = column.type
     if pa.types.is_signed_integer(kind):
         return Cells(column.cast(pa.int64()))
@@ -120,12 +118,12 @@ def integers(raw: pd.Series) -> Cells:
             whole = (np.abs(values) <= _LARGEST_EXACT_FLOAT) & (values == np.trunc(values))
         exact = np.where(whole, values, 0).astype("int64")
         return Cells(pa.array(exact, mask=~whole), _some(~whole & ~np.isnan(values)))
-    return _integers_of(numerals(raw))
+    return integers_of(numerals(raw))
 
 
 def numerals(raw: pd.Series) -> Cells:
     """Return a column of plain decimal texts, in which a float stands only if it is a whole number."""
-    column = _arrow(raw)
+    column = plain(raw)
     if column is None:
         read = [_numeral(value) for value in raw]
         cells = _from_python(
@@ -136,53 +134,37 @@ def numerals(raw: pd.Series) -> Cells:
     if pa.types.is_floating(kind):
         whole = integers(raw)
         return Cells(whole.values.cast(pa.large_string()), whole.bad)
-    if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or _is_text(kind):
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or is_text(kind):
         return _matching(Cells(_without_empty(column.cast(pa.large_string()))), _DECIMAL)
     return Cells(pa.nulls(len(raw), pa.large_string()), _some(flags_of(pc.is_valid(column))))
 
 
 def instants(raw: pd.Series) -> Cells:
     """Return a column of times, from ISO 8601 with a zone, Unix seconds, or times with a zone."""
-    column = _arrow(raw)
+    column = plain(raw)
     if column is None:
         read = [_instant_text(value) for value in raw]
         bad = [value is None and not _is_missing(cell) for value, cell in zip(read, raw, strict=True)]
         return _instants_of(_from_python(read, bad))
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return _within(column)
+        return within(column)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         whole = integers(raw)
         return _instants_of(Cells(whole.values.cast(pa.large_string()), whole.bad))
-    if not _is_text(kind):
+    if not is_text(kind):
         return Cells(pa.nulls(len(raw), INSTANT), _some(flags_of(pc.is_valid(column))))
     return _instants_of(Cells(_without_empty(column.cast(pa.large_string()))))
 
 
 def flags(raw: pd.Series) -> Cells:
     """Return a column of truth values, from booleans or the words true, false, yes, no, 1 and 0."""
-    column = _arrow(raw)
+    column = plain(raw)
     if column is not None and pa.types.is_boolean(column.type):
         return Cells(column)
     read = [None if _is_missing(cell) else _FLAGS.get(str(cell).lower()) for cell in raw]
     bad = [value is None and not _is_missing(cell) for value, cell in zip(read, raw, strict=True)]
     return Cells(pa.array(read, pa.bool_()), _some(np.array(bad, dtype=bool)))
-
-
-def in_utc(raw: pd.Series) -> pd.Series:
-    """Return a column in which every time without a zone is one in UTC; anything else stays as it is."""
-    column = _arrow(raw)
-    if column is None:
-        return raw.map(
-            lambda cell: f"{cell}Z" if isinstance(cell, str) and re.match(_ZONELESS, cell) else cell
-        )
-    if pa.types.is_timestamp(column.type) and column.type.tz is None:
-        zoned: pd.Series = raw.dt.tz_localize("UTC")
-        return zoned
-    if not _is_text(column.type):
-        return raw
-    texts_ = column.cast(pa.large_string())
-    return series(pc.replace_substring_regex(texts_, f"({_ZONELESS[:-1]})$", r"\1Z"), index=raw.index)
 
 
 def series(values: Arrow, index: pd.Index | None = None) -> pd.Series:
@@ -201,10 +183,10 @@ def shown(value: object) -> str:
     return f"'{text[:SHOWN]}...'" if len(text) > SHOWN else f"'{text}'"
 
 
-def _arrow(raw: pd.Series) -> Arrow | None:
+def plain(raw: pd.Series) -> Arrow | None:
     """Return the column as Arrow; None where it holds Python objects that must be looked at one by one."""
     if isinstance(raw.dtype, pd.CategoricalDtype):
-        return _arrow(raw.astype(raw.cat.categories.dtype))
+        return plain(raw.astype(raw.cat.categories.dtype))
     if raw.dtype == object:
         if pd.api.types.infer_dtype(raw, skipna=True) not in {"string", "empty"}:
             return None
@@ -215,7 +197,7 @@ def _arrow(raw: pd.Series) -> Arrow | None:
     return column
 
 
-def _is_text(kind: Arrow) -> bool:
+def is_text(kind: Arrow) -> bool:
     """Return whether an Arrow type is text, or holds nothing at all."""
     return bool(pa.types.is_large_string(kind) or pa.types.is_string(kind) or pa.types.is_null(kind))
 
@@ -267,7 +249,7 @@ def _matching(cells: Cells, pattern: str) -> Cells:
     return Cells(pc.if_else(fits, cells.values, pa.scalar(None, pa.large_string())), either(cells.bad, wrong))
 
 
-def _integers_of(cells: Cells) -> Cells:
+def integers_of(cells: Cells) -> Cells:
     """Return decimal texts as int64; those with a fraction or too many digits are bad."""
     whole = _matching(cells, _WHOLE)
     digits = pc.replace_substring_regex(whole.values, r"\.0*$", "")
@@ -292,7 +274,7 @@ def _instants_of(cells: Cells) -> Cells:
         return _mixed_instants(cells, seconds)
     iso = _matching(cells, _ISO)
     try:
-        return _joined(_within(iso.values.cast(INSTANT)), iso.bad)
+        return within(iso.values.cast(INSTANT), iso.bad)
     except pa.ArrowInvalid:  # No such day, more than six decimals, or a spelling that only pandas reads.
         text = series(pc.replace_substring_regex(iso.values, r"(\.\d{6})\d+", r"\1"))
         text = text.str.replace(r" ?UTC$", "Z", regex=True)
@@ -300,33 +282,28 @@ def _instants_of(cells: Cells) -> Cells:
             pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce").dt.as_unit("us"), INSTANT
         )
         lost = flags_of(pc.and_(pc.is_null(values), pc.is_valid(iso.values)))
-        return _joined(_within(values), either(iso.bad, _some(lost)))
-
-
-def _joined(cells: Cells, bad: Mask | None) -> Cells:
-    """Return a column with more rows marked."""
-    return Cells(cells.values, either(cells.bad, bad))
+        return within(values, either(iso.bad, _some(lost)))
 
 
 def _mixed_instants(cells: Cells, seconds: Arrow) -> Cells:
     """Return times from a column of which some cells are Unix seconds."""
     nothing = pa.scalar(None, pa.large_string())
-    unix = _integers_of(Cells(pc.if_else(seconds, cells.values, nothing)))
+    unix = integers_of(Cells(pc.if_else(seconds, cells.values, nothing)))
     rest = _instants_of(Cells(pc.if_else(seconds, nothing, cells.values), cells.bad))
     counted = pc.multiply(unix.values, 1_000_000).cast(INSTANT)
     return Cells(pc.coalesce(counted, rest.values), rest.bad)
 
 
-def _within(column: Arrow) -> Cells:
+def within(column: Arrow, bad: Mask | None = None) -> Cells:
     """Return times with a null and a mark for each that Python's datetime, a grace added, cannot hold."""
     ticks = column.cast(pa.int64())
     span = pc.min_max(ticks).as_py()
     first, last = _SPAN[column.type.unit]
     if span["min"] is None or (first <= span["min"] and span["max"] <= last):
-        return Cells(column.cast(INSTANT, safe=False))
+        return Cells(column.cast(INSTANT, safe=False), bad)
     near = pc.and_(pc.greater_equal(ticks, first), pc.less_equal(ticks, last))
     kept = pc.if_else(near, column, pa.scalar(None, column.type))
-    return Cells(kept.cast(INSTANT, safe=False), _some(flags_of(pc.invert(near))))
+    return Cells(kept.cast(INSTANT, safe=False), either(bad, _some(flags_of(pc.invert(near)))))
 
 
 def _text(value: object) -> str | None:

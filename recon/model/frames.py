@@ -4,14 +4,17 @@ Source: files, or the database's intents and mirror tables. Never judges a refun
 silence.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import pandas as pd
 
 from recon.model import dtypes, sheets, versions
+from recon.model.mapping import NOTHING, Side
 from recon.model.records.results import Reject
-from recon.model.records.words import IntentStatus
+from recon.model.records.words import IntentStatus, RefundStatus
+from recon.model.sheets import Part
 
 TEXT = dtypes.TEXT
 TIME = dtypes.TIME
@@ -30,7 +33,9 @@ class Intake:
     rejects: the rows that cannot be judged, by source and row. superseded: versions that another version
     replaced. incomplete: a sentence when the source itself says that it holds only a part, else None. notes:
     sentences about how the source was read, for people. latest: the latest time in any row of the source,
-    also in one that does not stand; None where no time could be read.
+    also in one that does not stand; None where no time could be read. duplicates: rows that equal another.
+    left_out: rows that a map's filters, or a tool's own messages, keep out. read: all rows, which those that
+    stand and all the others add up to.
     """
 
     frame: pd.DataFrame
@@ -39,16 +44,53 @@ class Intake:
     incomplete: str | None = None
     notes: tuple[str, ...] = ()
     latest: datetime | None = None
+    duplicates: int = 0
+    left_out: int = 0
+    read: int = 0
 
 
-def intents(raw: pd.DataFrame, *, source: str, statuses: str = "") -> Intake:
+def intents(raw: pd.DataFrame, *, source: str, statuses: str = "", how: Side = NOTHING) -> Intake:
     """Return raw intent rows as the intents' frame, beside the rows that cannot be judged.
 
     raw: any subset of the columns above, and `amount` in major units where it stands for amount_minor; texts,
     numbers, Decimals or times as the source has them. An index named "row" gives the row numbers; else they
     are positions from 1. statuses: the setting that maps other status words, named to who has to add one.
     """
-    sheet = sheets.Sheet(raw)
+    return settled(dtypes.INTENTS, [part_of_intents(raw, source=source, statuses=statuses, how=how)])
+
+
+def refunds(raw: pd.DataFrame, *, source: str, how: Side = NOTHING) -> Intake:
+    """Return raw refund rows as the refunds' frame; raw is as for intents.
+
+    A refund that the provider made by itself, which its reason tells, is a system refund whatever `system`
+    says.
+    """
+    return settled(dtypes.REFUNDS, [part_of_refunds(raw, source=source, how=how)])
+
+
+def settled(side: str, parts: Sequence[Part]) -> Intake:
+    """Return the rows of all parts of a side, of each refund or intent the one that stands."""
+    table = sheets.table(parts)
+    read = len(table.rows) + sum(len(part.rejects) for part in parts)
+    rejects = [reject for part in parts for reject in part.rejects]
+    settle = versions.settled_intents if side == dtypes.INTENTS else versions.settled_refunds
+    frame, refused, superseded, duplicates = settle(table)
+    rejects = sorted((*rejects, *refused), key=lambda reject: (reject.source, reject.row))
+    assert read == len(frame) + len(rejects) + superseded + duplicates
+    times = (part.latest for part in parts if part.latest is not None)
+    return Intake(
+        frame,
+        tuple(rejects),
+        superseded,
+        latest=max(times, default=None),
+        duplicates=duplicates,
+        read=read,
+    )
+
+
+def part_of_intents(raw: pd.DataFrame, *, source: str, statuses: str = "", how: Side = NOTHING) -> Part:
+    """Return raw intent rows as a part of the intents' frame; raw is as for intents."""
+    sheet = sheets.Sheet(raw, how.columns, how.zone)
     account = sheet.text("account")
     currency = sheet.currency()
     created_at = sheet.instant("created_at", needed=True)
@@ -69,18 +111,12 @@ def intents(raw: pd.DataFrame, *, source: str, statuses: str = "") -> Intake:
         "team": sheet.text("team"),
         "customer_id": sheet.text("customer_id"),
     }
-    table, rejects = sheet.divided(columns, source=source, key="key", names=("refund_id",))
-    settled = versions.settled_intents(table, rejects, source=source)
-    return Intake(*settled, latest=sheets.latest(columns))
+    return sheet.divided(columns, source=source, key="key", names=("refund_id",))
 
 
-def refunds(raw: pd.DataFrame, *, source: str) -> Intake:
-    """Return raw refund rows as the refunds' frame; raw is as for intents.
-
-    A refund that the provider made by itself, which its reason tells, is a system refund whatever `system`
-    says.
-    """
-    sheet = sheets.Sheet(raw)
+def part_of_refunds(raw: pd.DataFrame, *, source: str, how: Side = NOTHING) -> Part:
+    """Return raw refund rows as a part of the refunds' frame; raw is as for intents."""
+    sheet = sheets.Sheet(raw, how.columns, how.zone)
     currency = sheet.currency()
     reason = sheet.text("reason")
     columns = {
@@ -90,7 +126,7 @@ def refunds(raw: pd.DataFrame, *, source: str) -> Intake:
         "charge": sheet.text("charge"),
         "amount_minor": sheet.amount(currency),
         "currency": currency,
-        "status": sheet.text("status"),
+        "status": sheet.text("status", words=tuple(RefundStatus)),
         "created_at": sheet.instant("created_at", needed=True),
         "intent_key": sheet.text("intent_key"),
         "request_key": sheet.text("request_key"),
@@ -100,8 +136,6 @@ def refunds(raw: pd.DataFrame, *, source: str) -> Intake:
         "failure_reason": sheet.text("failure_reason"),
         "pending_reason": sheet.text("pending_reason"),
     }
-    table, rejects = sheet.divided(
+    return sheet.divided(
         columns, source=source, key="id", names=("intent_key", "request_key", "operator_key")
     )
-    settled = versions.settled_refunds(table, rejects, source=source)
-    return Intake(*settled, latest=sheets.latest(columns))

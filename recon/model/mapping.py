@@ -132,6 +132,11 @@ class Map:
 EMPTY = Map()
 
 
+def parts(name: str, column: Column) -> tuple[str, ...]:
+    """Return what the raw columns of one of ours are called: its own name, or one for each that is added."""
+    return tuple(f"{name} {number}" for number in range(len(column.sums))) or (name,)
+
+
 def steps(source: str) -> tuple[str, ...]:
     """Return the names along a path, its column first: metadata[a.b].c is metadata, a.b, c.
 

@@ -4,8 +4,10 @@ Never drops a row in silence: a row with a problem becomes a Reject that says al
 sentence.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import bisect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
@@ -14,108 +16,165 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recon.model import cells, money
+from recon.model import amounts, cells, fitting, mapping, money
 from recon.model.cells import Arrow, Cells, Mask
+from recon.model.mapping import Column
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId
 
-_WORDS_SHOWN = 6  # A vocabulary longer than this is not spelled out in a message.
+MILLISECONDS = "which looks like milliseconds since 1970"
+"""Said of a time that a map may say is one."""
+
+_PLAIN = Column()
+_FLAGS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What is wrong with one column, and in which rows.
 
-    expected: what should be there; None means that the cell is missing. secret: the cell is an amount, of
-    which only the sort is told. found: said instead of what the cell holds.
+    column: ours. raw: the raw column that holds the cells. expected: what should be there; None means that
+    the cell is missing. sort: says what a cell holds.
     """
 
     column: str
+    raw: str
     rows: Mask
     expected: str | None
-    secret: bool = False
-    found: str | None = None
+    sort: Callable[[object], str] = cells.shown
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one raw frame of a source gave.
+
+    columns: ours, one cell for each row that is fit to be judged. rows: their numbers in the source. rejects:
+    the other rows, in source order. strangers: by column, words that a map has no word for, with their
+    counts. latest: the latest time in any row, also in a rejected one.
+    """
+
+    source: str
+    columns: Mapping[str, Arrow]
+    rows: NDArray[np.int64]
+    rejects: Sequence[Reject] = ()
+    strangers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows that are fit to be judged. rows: the number of each row of the frame in the source."""
+    """Rows that are fit to be judged.
+
+    rows: the number of each row of the frame in its source. starts: where in the frame the rows of each
+    source begin, in order.
+    """
 
     frame: pd.DataFrame
     rows: NDArray[np.int64]
+    starts: Sequence[tuple[int, str]]
+
+    def source(self, position: int) -> str:
+        """Return which source a row of the frame is of."""
+        return self.starts[bisect.bisect_right(self.starts, position, key=lambda start: start[0]) - 1][1]
+
+
+def table(parts: Sequence[Part]) -> Table:
+    """Return the rows of several parts of the same columns as one, in their order."""
+    if len(parts) == 1:
+        columns = parts[0].columns
+    else:
+        columns = {
+            name: pa.chunked_array([chunk for part in parts for chunk in _chunks(part.columns[name])])
+            for name in parts[0].columns
+        }
+    frame = pd.DataFrame({name: cells.series(column) for name, column in columns.items()}, copy=False)
+    ends = np.cumsum([len(part.rows) for part in parts])
+    starts = [(int(end) - len(part.rows), part.source) for end, part in zip(ends, parts, strict=True)]
+    return Table(frame, np.concatenate([part.rows for part in parts]), starts)
 
 
 class Sheet:
-    """A raw frame and what has been found wrong with it so far."""
+    """A raw frame and what has been found wrong with it so far.
 
-    def __init__(self, raw: pd.DataFrame) -> None:
+    how: how each of our columns is read; one that is not named is read as it is. zone: of times without one.
+    """
+
+    def __init__(self, raw: pd.DataFrame, how: Mapping[str, Column] | None = None, zone: str = "") -> None:
         self._raw = raw
+        self._how = how or {}
+        self._zone = zone
         self._size = len(raw)
         self._problems: list[Problem] = []
+        self.strangers: dict[str, dict[str, int]] = {}
+        """By column, the words that a map with words for it does not know, with their counts."""
 
-    def text(self, column: str, *, needed: bool = False) -> Arrow:
-        """Return a column of texts."""
-        return self._kept(column, self._read(column, cells.texts, pa.large_string()), "text", needed=needed)
+    def text(self, column: str, *, needed: bool = False, words: tuple[str, ...] = ()) -> Arrow:
+        """Return a column of texts; words: those that a map with words of its own may lead to."""
+        read = self._texts(column)
+        if words:
+            self._meet(column, read, words)
+        return self._kept(column, read, "text", needed=needed)
 
     def instant(self, column: str, *, needed: bool = False) -> Arrow:
         """Return a column of times."""
-        read = self._read(column, cells.instants, cells.INSTANT)
-        return self._kept(column, read, "an ISO 8601 time with its zone, or Unix seconds", needed=needed)
+        how, zone = self._as(column), self._as(column).zone or self._zone
+        read = self._read(column, lambda raw: fitting.instants(raw, how, zone), cells.INSTANT)
+        self._note(column, read.bad, _time_as(how, zone), sort=_sort_of_time)
+        if needed:
+            self._note(column, read.missing, None)
+        return read.values
 
     def flag(self, column: str) -> Arrow:
         """Return a column of truth values; a missing one is false."""
-        kept = self._kept(column, self._read(column, cells.flags, pa.bool_()), "true or false", needed=False)
-        return filled(kept, value=False)
+        if self._as(column).words or self._as(column).missing is not None:
+            read = self._texts(column)
+            self._meet(column, read, _FLAGS)
+            flags = cells.flags(cells.series(read.values))
+            read = Cells(flags.values, cells.either(read.bad, flags.bad))
+        else:
+            read = self._read(column, cells.flags, pa.bool_())
+        return filled(self._kept(column, read, "true or false", needed=False), value=False)
 
     def word(self, column: str, words: tuple[str, ...], *, mapped_in: str = "") -> Arrow:
         """Return a column in which each text is one of the words.
 
         mapped_in: the setting in which a person maps words of theirs to these; "" where there is none.
         """
-        read = self._read(column, cells.texts, pa.large_string())
+        read = self._texts(column)
+        self._meet(column, read, words)
         other = f", or a word that {mapped_in} maps to one" if mapped_in else ""
         return self._kept(column, _known(read, words), f"one of {', '.join(words)}{other}", needed=True)
 
     def currency(self) -> Arrow:
         """Return the currencies, in lower case; each is one of the provider's."""
-        read = self._read("currency", cells.texts, pa.large_string())
+        read = self._texts("currency")
         lower = Cells(_lowered(read.values), read.bad)
+        self._meet("currency", lower, tuple(money.EXPONENTS))
         known = _known(lower, tuple(money.EXPONENTS))
         return self._kept("currency", known, "a currency code of the provider's, such as usd", needed=True)
 
     def amount(self, currency: Arrow) -> Arrow:
         """Return the amounts in minor units, from amount_minor or from amount in major units."""
-        read = _from_zero(self._read("amount_minor", cells.integers, pa.int64()))
-        if "amount" not in self._raw:
-            return self._kept(
-                "amount_minor", read, "a whole number of minor units from 0", needed=True, secret=True
-            )
-        minor = self._kept(
-            "amount_minor", read, "a whole number of minor units from 0", needed=False, secret=True
-        )
-        raw = self._read("amount", cells.numerals, pa.large_string())
-        major = self._kept("amount", raw, "a decimal number of major units", needed=False, secret=True)
-        scaled, lost = _scaled(major, currency)
-        self._note("amount", lost, "0 or more, with no more decimals than its currency has", secret=True)
-        self._note("amount", self._nowhere(raw, read), None)
-        differ = cells.flags_of(pc.not_equal(minor, scaled))
+        minor = amounts.added([self._minor(part) for part in self._parts("amount_minor")])
+        if "amount" not in self._raw and not self._as("amount").sums:
+            self._note("amount_minor", minor.missing, None)
+            return minor.values
+        majors = [self._major(part, currency) for part in self._parts("amount")]
+        major = amounts.added([scaled for _, scaled in majors])
+        self._note("amount", _nowhere([*(read for read, _ in majors), minor]), None)
+        differ = cells.flags_of(pc.not_equal(minor.values, major.values))
         if differ.any():
-            self._problems.append(
-                Problem("amount", differ, "the same money as amount_minor", found="that the two disagree")
-            )
-        return pc.coalesce(minor, scaled)
+            expected = "the same money as amount_minor"
+            self._note("amount", differ, expected, sort=lambda _: "that the two disagree")
+        return pc.coalesce(minor.values, major.values)
 
-    def divided(
-        self, columns: Mapping[str, Arrow], *, source: str, key: str, names: Iterable[str]
-    ) -> tuple[Table, list[Reject]]:
-        """Return the rows without a problem as a frame, and the others as rejects in source order."""
-        rows = self._row_numbers()
-        wrong = self._wrong()
+    def divided(self, columns: Mapping[str, Arrow], *, source: str, key: str, names: Iterable[str]) -> Part:
+        """Return the rows without a problem, and the others as rejects in source order."""
+        rows, wrong, last = self._row_numbers(), self._wrong(), latest(columns)
         if wrong is None:
-            frame = pd.DataFrame({name: cells.series(column) for name, column in columns.items()}, copy=False)
-            return Table(frame, rows), []
+            return Part(source, columns, rows, (), self.strangers, last)
         fine = pa.array(~wrong)
-        kept = {name: cells.series(column.filter(fine)) for name, column in columns.items()}
+        kept = {name: column.filter(fine) for name, column in columns.items()}
         positions = np.flatnonzero(wrong)
         taken = {
             name: columns[name].take(pa.array(positions)).to_pylist() for name in (key, "account", *names)
@@ -132,29 +191,70 @@ class Sheet:
             )
             for index, position in enumerate(positions)
         ]
-        return Table(pd.DataFrame(kept, copy=False), rows[~wrong]), rejects
+        return Part(source, kept, rows[~wrong], rejects, self.strangers, last)
+
+    def _as(self, column: str) -> Column:
+        """Return how a column is read."""
+        return self._how.get(column, _PLAIN)
+
+    def _parts(self, column: str) -> tuple[str, ...]:
+        """Return the raw columns that a column of ours is made of."""
+        return mapping.parts(column, self._as(column))
+
+    def _texts(self, column: str) -> Cells:
+        """Return a column as texts, in our words as far as they are mapped."""
+        how = self._as(column)
+        return self._read(column, lambda raw: fitting.texts(raw, how), pa.large_string())
+
+    def _minor(self, part: str) -> Cells:
+        """Return one raw column of whole minor units after noting which rows are bad."""
+        how = self._as("amount_minor")
+        read = amounts.from_zero(self._read(part, lambda raw: fitting.integers(raw, how), pa.int64()))
+        expected = f"a whole number of minor units from 0{amounts.written_as(how)}"
+        self._note("amount_minor", read.bad, expected, sort=amounts.sort, raw=part)
+        return read
+
+    def _major(self, part: str, currency: Arrow) -> tuple[Cells, Cells]:
+        """Return one raw column of decimals, and as minor units, after noting which rows are bad."""
+        how = self._as("amount")
+        read = self._read(part, lambda raw: fitting.numerals(raw, how), pa.large_string())
+        told = amounts.written_as(how)
+        self._note("amount", read.bad, f"a decimal number of major units{told}", sort=amounts.sort, raw=part)
+        scaled = amounts.scaled(read, currency)
+        expected = f"0 or more, with no more decimals than its currency has{told}"
+        self._note("amount", scaled.bad, expected, sort=amounts.sort, raw=part)
+        return read, scaled
+
+    def _meet(self, column: str, read: Cells, words: tuple[str, ...]) -> None:
+        """Count the words that are none of ours, where a map gives our words to theirs."""
+        if self._as(column).words:
+            counted = pc.value_counts(read.values).to_pylist()
+            strange = {each["values"]: each["counts"] for each in counted if each["values"] is not None}
+            self.strangers[column] = {word: count for word, count in strange.items() if word not in words}
 
     def _read(self, column: str, reader: Callable[[pd.Series], Cells], kind: Arrow) -> Cells:
         """Return a column as it was read; one that the source does not have is all missing."""
         return reader(self._raw[column]) if column in self._raw else cells.absent(self._size, kind)
 
-    def _kept(self, column: str, read: Cells, expected: str, *, needed: bool, secret: bool = False) -> Arrow:
+    def _kept(self, column: str, read: Cells, expected: str, *, needed: bool) -> Arrow:
         """Return the values after noting which rows are bad, and missing where the column is needed."""
-        self._note(column, read.bad, expected, secret=secret)
+        self._note(column, read.bad, expected)
         if needed:
             self._note(column, read.missing, None)
         return read.values
 
-    def _note(self, column: str, rows: Mask | None, expected: str | None, *, secret: bool = False) -> None:
+    def _note(
+        self,
+        column: str,
+        rows: Mask | None,
+        expected: str | None,
+        *,
+        sort: Callable[[object], str] = cells.shown,
+        raw: str = "",
+    ) -> None:
         """Remember a problem, if there is one."""
         if rows is not None and rows.any():
-            self._problems.append(Problem(column, rows, expected, secret))
-
-    def _nowhere(self, major: Cells, minor: Cells) -> Mask | None:
-        """Return the rows that have neither amount."""
-        if major.missing is None or minor.missing is None:
-            return None
-        return major.missing & minor.missing
+            self._problems.append(Problem(column, raw or column, rows, expected, sort))
 
     def _wrong(self) -> Mask | None:
         """Return the rows with any problem; None means that there are none."""
@@ -173,10 +273,22 @@ class Sheet:
         """Return one sentence for each of some rows, with everything that is wrong with it."""
         parts: list[list[str]] = [[] for _ in positions]
         for problem in self._problems:
-            raw = self._raw.get(problem.column)
+            raw = self._raw.get(problem.raw)
+            name = self._named(problem)
             for index in np.flatnonzero(problem.rows[positions]):
-                parts[index].append(_told(problem, None if raw is None else raw.iloc[positions[index]]))
+                value = None if raw is None else raw.iloc[positions[index]]
+                parts[index].append(_told(problem, name, value))
         return ["; ".join(part) for part in parts]
+
+    def _named(self, problem: Problem) -> str:
+        """Return what a message calls a column: our name, and the source's where it has another."""
+        how = self._as(problem.column)
+        theirs = how.needs
+        if how.sums and problem.raw != problem.column:
+            theirs = (how.sums[self._parts(problem.column).index(problem.raw)],)
+        if not theirs or theirs == (problem.column,):
+            return problem.column
+        return f"{problem.column} (column {' or '.join(map(cells.shown, theirs))})"
 
 
 def latest(columns: Mapping[str, Arrow]) -> datetime | None:
@@ -195,30 +307,40 @@ def marked(flag: Arrow, column: Arrow, words: tuple[str, ...]) -> Arrow:
     return pc.or_(flag, pc.is_in(column, value_set=pa.array(words, pa.large_string())))
 
 
-def _told(problem: Problem, value: object) -> str:
+def _chunks(column: Arrow) -> Sequence[Arrow]:
+    """Return the chunks of a column, whether it has several or not."""
+    chunks: Sequence[Arrow] = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return chunks
+
+
+def _told(problem: Problem, name: str, value: object) -> str:
     """Return one problem of one row in words."""
     if problem.expected is None:
-        return f"{problem.column} is missing"
-    found = problem.found or (_sort(value) if problem.secret else cells.shown(value))
-    return f"{problem.column} must be {problem.expected}; found {found}"
+        return f"{name} is missing"
+    return f"{name} must be {problem.expected}; found {problem.sort(value)}"
 
 
-def _sort(value: object) -> str:
-    """Return what sort of thing stands where an amount should; amounts are nobody's to read in a log."""
-    if isinstance(value, bool | np.bool_):
-        return "a truth value"
-    if isinstance(value, float | np.floating):
-        return "a binary floating-point number"
-    text = str(value).strip()
-    digits = text.lstrip("+-").replace(".", "", 1)
-    if not (digits.isascii() and digits.isdecimal()):
-        return "a text that is no plain number" if any(map(str.isdecimal, text)) else cells.shown(value)
-    if text.startswith("-"):
-        return "a negative number"
-    whole, _, fraction = text.partition(".")
-    if len(whole) >= len(str(money.LARGEST_MINOR)) - 1:
-        return "a number that is too large"
-    return "a number with a fraction" if fraction.strip("0") else "a number written with a sign"
+def _time_as(how: Column, zone: str) -> str:
+    """Return which times are expected."""
+    if how.format == mapping.ISO:
+        return f"an ISO 8601 time {'in' if zone else 'with its zone'}{zone and f' {zone}'}, or Unix seconds"
+    where = f" in {zone}" if zone and how.format not in mapping.EPOCHS and "%z" not in how.format else ""
+    return f"a time written as {how.format}{where}, as the map says"
+
+
+def _sort_of_time(value: object) -> str:
+    """Return what stands where a time should."""
+    found = cells.shown(value)
+    return f"{found}, {MILLISECONDS}" if re.fullmatch(r"1[0-9]{12}(\.0*)?", str(value).strip()) else found
+
+
+def _nowhere(read: Sequence[Cells]) -> Mask | None:
+    """Return the rows in which every one of some columns is missing."""
+    masks = [each.missing for each in read]
+    if any(mask is None for mask in masks):
+        return None
+    nowhere: Mask = np.logical_and.reduce(np.array(masks))
+    return nowhere
 
 
 def _known(read: Cells, words: tuple[str, ...]) -> Cells:
@@ -237,37 +359,3 @@ def _lowered(column: Arrow) -> Arrow:
     """Return texts in lower case, untouched where they are already."""
     found = [text for text in pc.unique(column).to_pylist() if text is not None]
     return column if all(text == text.lower() for text in found) else pc.utf8_lower(column)
-
-
-def _from_zero(read: Cells) -> Cells:
-    """Return whole numbers with a null and a mark for each negative one."""
-    least = pc.min(read.values).as_py()
-    if least is None or least >= 0:
-        return read
-    fits = pc.greater_equal(read.values, 0)
-    values = pc.if_else(fits, read.values, pa.scalar(None, pa.int64()))
-    return Cells(values, cells.either(read.bad, cells.flags_of(pc.invert(fits))))
-
-
-def _scaled(major: Arrow, currency: Arrow) -> tuple[Arrow, Mask | None]:
-    """Return decimal texts as minor units, and the rows whose currency cannot hold theirs."""
-    values = pa.nulls(len(major), pa.int64())
-    lost: Mask | None = None
-    for exponent in sorted(set(money.EXPONENTS.values())):
-        codes = [code for code, decimals in money.EXPONENTS.items() if decimals == exponent]
-        mine = pc.is_in(currency, value_set=pa.array(codes, pa.large_string()))
-        if not pc.any(mine).as_py():
-            continue
-        texts = pc.if_else(mine, major, pa.scalar(None, pa.large_string()))
-        parts = pc.extract_regex(texts, f"^(?P<whole>[0-9]+)\\.?(?P<part>[0-9]{{0,{exponent}}})0*$")
-        part = pc.utf8_rpad(pc.struct_field(parts, "part"), exponent, "0")
-        minor = cells.integers(cells.series(_beside(pc.struct_field(parts, "whole"), part)))
-        values = pc.coalesce(values, minor.values)
-        unread = cells.flags_of(pc.and_(pc.is_valid(texts), pc.is_null(minor.values)))
-        lost = cells.either(lost, unread)
-    return values, lost
-
-
-def _beside(first: Arrow, second: Arrow) -> Arrow:
-    """Return two columns of texts written one after the other."""
-    return pc.binary_join_element_wise(first, second, pa.scalar("", pa.large_string()))

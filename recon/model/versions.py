@@ -5,12 +5,14 @@ because the provider never changes those; a charge stands for the PaymentIntent 
 Creation times may differ, because extracts round them: the standing version's holds.
 """
 
+import re
 from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from recon.model.cells import shown
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, RefundStatus
 from recon.model.sheets import Table
@@ -30,43 +32,68 @@ _PAYMENT = ["payment_intent", "charge"]
 # 2**64 over the golden ratio: a multiplication by it spreads bits widely.
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
-Settled = tuple[pd.DataFrame, tuple[Reject, ...], int]
+Settled = tuple[pd.DataFrame, list[Reject], int, int]
+"""The rows that stand, those of which nobody can say, how many are superseded, and how many equal another."""
+
+# What exports write where there is no id. In one row it may pass for one; several rows are not one refund.
+_PLACEHOLDER = re.compile(
+    r"(?i)n/?a|#n/a|none|null|nil|nan|undefined|unknown|missing|tbd|[-\u2013\u2014?.]+|\\N"
+    r"|([a-z]+_)*(0{6,}|x{6,}|(.)\3{11,})"
+)
 
 
-def settled_refunds(table: Table, rejects: list[Reject], *, source: str) -> Settled:
-    """Return one row per refund, all rejects by row, and how many versions were superseded."""
+def settled_refunds(table: Table) -> Settled:
+    """Return one row per refund, and what became of the other rows."""
     repeated = _repeated(table.frame, "id")
     if repeated is None:
-        return table.frame, tuple(rejects), 0
+        return table.frame, [], 0, 0
     versions = _distinct(table, repeated, "id")
     differing = _differing(table.frame, versions)
-    conflicting = differing.any(axis=1).reindex(versions["group"]).to_numpy()
+    whys = {group: _why_refund(row) for group, row in differing[differing.any(axis=1)].iterrows()}
+    whys |= _placeholders(versions, "id")
+    conflicting = versions["group"].isin(list(whys))
     refused = [
-        _reject(row, "id", (*_KEYS,), _why_refund(differing.loc[row["group"]]), source)
-        for row in versions[conflicting].to_dict("records")
+        _reject(row, "id", (*_KEYS,), whys[row["group"]]) for row in versions[conflicting].to_dict("records")
     ]
     ordered = _furthest_first(versions[~conflicting])
     standing = ordered.drop_duplicates("group").set_index("group")
     for column in (*_KEYS, *_PAYMENT):
         standing[column] = ordered.groupby("group")[column].first()
-    return _result(table.frame, repeated, standing, [*rejects, *refused], len(ordered) - len(standing))
+    superseded = len(ordered) - len(standing)
+    duplicates = int(repeated.sum()) - len(versions)
+    return _standing(table.frame, repeated, standing), refused, superseded, duplicates
 
 
-def settled_intents(table: Table, rejects: list[Reject], *, source: str) -> Settled:
-    """Return one row per intent, all rejects by row, and how many versions were superseded."""
+def settled_intents(table: Table) -> Settled:
+    """Return one row per intent, and what became of the other rows."""
     repeated = _repeated(table.frame, "key")
     if repeated is None:
-        return table.frame, tuple(rejects), 0
+        return table.frame, [], 0, 0
     versions = _distinct(table, repeated, "key")
+    whys = _placeholders(versions, "key")
     latest = versions["updated_at"] == versions.groupby("group")["updated_at"].transform("max")
     tied = latest.groupby(versions["group"]).transform("sum") > 1
     reason = "several versions of this intent share the latest updated_at, so nobody can say which one stands"
+    wrong = tied | versions["group"].isin(list(whys))
     refused = [
-        _reject(row, "key", ("refund_id",), reason, source) for row in versions[tied].to_dict("records")
+        _reject(row, "key", ("refund_id",), whys.get(row["group"], reason))
+        for row in versions[wrong].to_dict("records")
     ]
-    standing = versions[latest & ~tied].set_index("group")
-    superseded = int((~tied).sum()) - len(standing)
-    return _result(table.frame, repeated, standing, [*rejects, *refused], superseded)
+    standing = versions[latest & ~wrong].set_index("group")
+    superseded = int((~wrong).sum()) - len(standing)
+    duplicates = int(repeated.sum()) - len(versions)
+    return _standing(table.frame, repeated, standing), refused, superseded, duplicates
+
+
+def _placeholders(versions: pd.DataFrame, key: str) -> dict[Hashable, str]:
+    """Return, by group, why several different rows with what stands for no id are not versions of one."""
+    sizes = versions.groupby("group")[key].agg(["first", "size"])
+    return {
+        group: f"{key} must be one of its own; found the placeholder {shown(row['first'])},"
+        f" which {row['size']} different rows have"
+        for group, row in sizes[sizes["size"] > 1].iterrows()
+        if _PLACEHOLDER.fullmatch(str(row["first"]))
+    }
 
 
 def _repeated(frame: pd.DataFrame, key: str) -> pd.Series | None:
@@ -108,6 +135,7 @@ def _distinct(table: Table, repeated: pd.Series, key: str) -> pd.DataFrame:
     versions = rows[fresh].copy()
     versions["position"] = versions.index
     versions["row"] = table.rows[versions.index]
+    versions["source"] = [table.source(position) for position in versions.index]
     versions["group"] = versions.groupby(["account", key], sort=False).ngroup()
     return versions.reset_index(drop=True)
 
@@ -137,7 +165,8 @@ def _payments(frame: pd.DataFrame, versions: pd.DataFrame) -> pd.Series:
 
 def _furthest_first(versions: pd.DataFrame) -> pd.DataFrame:
     """Return versions by group: the furthest status first, then the fuller row, then the greater as text."""
-    told = [name for name in versions if versions[name].dtype in ("str", "bool") or name == "created_at"]
+    names = [name for name in versions if name != "source"]
+    told = [name for name in names if versions[name].dtype in ("str", "bool") or name == "created_at"]
     texts = versions[told].astype("str").fillna("").add_prefix("text ")
     rank = versions["status"].map(_RANK).fillna(_UNKNOWN_RANK)
     keys = texts.assign(group=versions["group"], rank=rank, full=versions.notna().sum(axis=1))
@@ -152,13 +181,11 @@ def _why_refund(differing: pd.Series) -> str:
     return f"the versions of this refund differ in {columns}, which the provider never changes"
 
 
-def _reject(
-    row: Mapping[Hashable, object], key: str, names: Iterable[str], reason: str, source: str
-) -> Reject:
+def _reject(row: Mapping[Hashable, object], key: str, names: Iterable[str], reason: str) -> Reject:
     """Return one version as a reject."""
     named = (row[name] for name in names)
     return Reject(
-        source=source,
+        source=str(row["source"]),
         row=int(str(row["row"])),
         id=str(row[key]),
         reason=reason,
@@ -167,10 +194,7 @@ def _reject(
     )
 
 
-def _result(
-    frame: pd.DataFrame, repeated: pd.Series, standing: pd.DataFrame, rejects: list[Reject], superseded: int
-) -> Settled:
+def _standing(frame: pd.DataFrame, repeated: pd.Series, standing: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that were alone and those that stand, in source order."""
     chosen = standing.set_index("position")[list(frame.columns)].astype(frame.dtypes.to_dict())
-    settled = pd.concat([frame[~repeated], chosen]).sort_index().reset_index(drop=True)
-    return settled, tuple(sorted(rejects, key=lambda reject: reject.row)), superseded
+    return pd.concat([frame[~repeated], chosen]).sort_index().reset_index(drop=True)

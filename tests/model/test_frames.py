@@ -94,7 +94,7 @@ def test_whole_minor_units_are_read(value: object, expected: int) -> None:
         (Decimal("1e500"), "a text that is no plain number"),
         (Decimal("NaN"), "'NaN'"),
         ("1e5", "a text that is no plain number"),
-        ("4,900", "a text that is no plain number"),
+        ("4,900", "a number with separators"),
         ("\u0664\u0669", "a text that is no plain number"),
         ("much", "'much'"),
         ([4900], "a text that is no plain number"),

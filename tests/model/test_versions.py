@@ -3,6 +3,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recon.model.frames import Intake
 from tests.model.test_frames import intents, refunds
@@ -173,3 +175,53 @@ def test_one_repeated_id_among_many_is_found(names: str) -> None:
 
     assert (len(alone.frame), alone.superseded) == (300, 0)
     assert (len(repeated.frame), repeated.superseded) == (300, 1)
+
+
+@pytest.mark.parametrize("placeholder", ["N/A", "null", "-", "re_000000000000", "XXXXXXXX"])
+def test_a_placeholder_that_repeats_is_nobodys_id(placeholder: str) -> None:
+    intake = refunds({"id": placeholder}, {"id": placeholder, "status": "failed"}, {"id": "re_2"})
+    ours = intents(
+        {"key": placeholder, "order_id": "1"}, {"key": placeholder, "order_id": "2"}, {"key": "k2"}
+    )
+
+    assert standing(intake, "id") == [["re_2"]]
+    assert standing(ours, "key") == [["k2"]]
+    assert [(reject.row, reject.reason) for reject in intake.rejects] == [
+        (
+            row,
+            f"id must be one of its own; found the placeholder '{placeholder}', which 2 different rows have",
+        )
+        for row in (1, 2)
+    ]
+    assert len(ours.rejects) == 2
+
+
+def test_a_placeholder_that_stands_alone_may_pass_for_an_id() -> None:
+    assert standing(refunds({"id": "re_000000000000"}, {"id": "re_000000000000"}), "id") == [
+        ["re_000000000000"]
+    ]
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "id": st.sampled_from(["re_1", "re_2", "re_3", "null", None]),
+            "key": st.sampled_from(["k1", "k2", "null", None]),
+            "status": st.sampled_from(["pending", "succeeded", "failed", "done", None]),
+            "amount_minor": st.sampled_from([1, 2, "x"]),
+            "updated_at": st.sampled_from(["2026-03-06T17:00:00Z", "2026-03-06T18:00:00Z"]),
+        },
+    ),
+    max_size=8,
+)
+
+
+@given(ROWS)
+@settings(deadline=None, max_examples=60)
+def test_every_row_that_was_read_stands_or_is_counted_elsewhere(rows: list[dict[str, Any]]) -> None:
+    for intake in (refunds(*rows), intents(*rows)) if rows else ():
+        assert len(rows) == intake.read
+        assert intake.read == (
+            len(intake.frame) + len(intake.rejects) + intake.superseded + intake.duplicates
+        )

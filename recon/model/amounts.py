@@ -1,0 +1,108 @@
+"""Amounts of a sheet: whole minor units out of what a source writes, and what to say where there are none.
+
+Never rounds, and never shows an amount: they are nobody's to read in a log.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recon.model import cells, money
+from recon.model.cells import Arrow, Cells, Mask
+from recon.model.mapping import Column, Sign
+
+NEGATIVE = "a negative number"
+SEPARATED = "a number with separators"
+"""Sorts of amounts that a map may say a source has."""
+
+_LARGEST_PART = 2**60  # Of a sum: eight of them are still an int64.
+
+# Digits with something between them that is no decimal point, or not only that.
+_GROUPED = re.compile(
+    r"[-+]?(\d{1,3}([,'_ \u00a0\u202f\u2019]\d{2,3})+(\.\d*)?"
+    r"|\d{1,3}(\.\d{3})+,\d*|\d+,\d+|\d{1,3}(\.\d{3}){2,})"
+)
+
+
+def added(parts: Sequence[Cells]) -> Cells:
+    """Return the sum of whole numbers, row by row; an empty cell adds nothing, and all empty are missing."""
+    if len(parts) == 1:
+        return parts[0]
+    bad: Mask | None = None
+    total = pa.nulls(len(parts[0].values), pa.int64())
+    for part in parts:
+        near = pc.less(pc.abs(part.values), _LARGEST_PART // len(parts))
+        far = cells.flags_of(pc.invert(near))
+        bad = cells.either(bad, cells.either(part.bad, far if far.any() else None))
+        values = pc.if_else(near, part.values, pa.scalar(None, pa.int64()))
+        total = pc.if_else(pc.is_null(total), values, pc.add(pc.fill_null(total, 0), pc.fill_null(values, 0)))
+    return Cells(total if bad is None else pc.if_else(pa.array(bad), pa.scalar(None, pa.int64()), total), bad)
+
+
+def written_as(how: Column) -> str:
+    """Return how a map says that amounts are written, to end what is expected; "" where it says nothing."""
+    told = []
+    if how.decimal != ".":
+        told.append(f"{how.decimal!r} before its decimals")
+    if how.thousands:
+        told.append(f"{how.thousands!r} between its thousands")
+    if how.sign == Sign.NEGATIVE:
+        told.append("a minus before it")
+    return f", written with {' and '.join(told)} as the map says" if told else ""
+
+
+def sort(value: object) -> str:  # noqa: PLR0911 - a list of sorts.
+    """Return what sort of thing stands where an amount should; amounts are nobody's to read in a log."""
+    if isinstance(value, bool | np.bool_):
+        return "a truth value"
+    if isinstance(value, float | np.floating):
+        return "a binary floating-point number"
+    text = str(value).strip()
+    digits = text.lstrip("+-").replace(".", "", 1)
+    if not (digits.isascii() and digits.isdecimal()):
+        if _GROUPED.fullmatch(text):
+            return SEPARATED
+        return "a text that is no plain number" if any(map(str.isdecimal, text)) else cells.shown(value)
+    if text.startswith("-"):
+        return NEGATIVE
+    whole, _, fraction = text.partition(".")
+    if len(whole) >= len(str(money.LARGEST_MINOR)) - 1:
+        return "a number that is too large"
+    return "a number with a fraction" if fraction.strip("0") else "a number written with a sign"
+
+
+def from_zero(read: Cells) -> Cells:
+    """Return whole numbers with a null and a mark for each negative one."""
+    least = pc.min(read.values).as_py()
+    if least is None or least >= 0:
+        return read
+    fits = pc.greater_equal(read.values, 0)
+    values = pc.if_else(fits, read.values, pa.scalar(None, pa.int64()))
+    return Cells(values, cells.either(read.bad, cells.flags_of(pc.invert(fits))))
+
+
+def scaled(major: Cells, currency: Arrow) -> Cells:
+    """Return decimal texts as minor units; those that their currency cannot hold are bad."""
+    values = pa.nulls(len(major.values), pa.int64())
+    lost: Mask | None = None
+    for exponent in sorted(set(money.EXPONENTS.values())):
+        codes = [code for code, decimals in money.EXPONENTS.items() if decimals == exponent]
+        mine = pc.is_in(currency, value_set=pa.array(codes, pa.large_string()))
+        if not pc.any(mine).as_py():
+            continue
+        texts = pc.if_else(mine, major.values, pa.scalar(None, pa.large_string()))
+        parts = pc.extract_regex(texts, f"^(?P<whole>[0-9]+)\\.?(?P<part>[0-9]{{0,{exponent}}})0*$")
+        part = pc.utf8_rpad(pc.struct_field(parts, "part"), exponent, "0")
+        minor = cells.integers(cells.series(_beside(pc.struct_field(parts, "whole"), part)))
+        values = pc.coalesce(values, minor.values)
+        unread = cells.flags_of(pc.and_(pc.is_valid(texts), pc.is_null(minor.values)))
+        lost = cells.either(lost, unread if unread.any() else None)
+    return Cells(values, lost)
+
+
+def _beside(first: Arrow, second: Arrow) -> Arrow:
+    """Return two columns of texts written one after the other."""
+    return pc.binary_join_element_wise(first, second, pa.scalar("", pa.large_string()))
