@@ -25,6 +25,7 @@ from recon.cli import (
     run,
     sandbox,
     slack,
+    smoke,
     status,
     tools,
     verify,
@@ -75,6 +76,7 @@ app.command("diff")(diff.diff)
 app.command("dashboard")(dashboard.dashboard)
 app.add_typer(db.app)
 app.command("sandbox")(sandbox.sandbox)
+app.command("smoke")(smoke.smoke)
 app.command("run")(run.run)
 app.command("backfill")(backfill.backfill)
 app.command("deliver")(deliver.deliver)

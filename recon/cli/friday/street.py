@@ -8,7 +8,7 @@ import urllib.request
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 from recon.model.errors import ProviderUnavailable
 
@@ -39,6 +39,14 @@ class Street:
         """
         return self._answer(f"_sandbox/{path}")
 
+    def take_back(self) -> None:
+        """Let nothing go wrong any more that was told to.
+
+        Raises:
+            ProviderUnavailable: the sandbox is gone.
+        """
+        self._answer("_sandbox/faults", method="DELETE")
+
     def now(self) -> datetime:
         """Return sandbox time."""
         return datetime.fromisoformat(self.ask("clock")["now"])
@@ -51,11 +59,11 @@ class Street:
         """Let sandbox time pass, and no real time: what the demo does instead of sleeping."""
         self.tell("clock", advance_s=seconds)
 
-    def _answer(self, path: str, body: bytes | None = None) -> Any:  # noqa: ANN401 -- as above
-        request = urllib.request.Request(f"{self.url}/{path}", data=body)  # noqa: S310 -- our own address
+    def _answer(self, path: str, body: bytes | None = None, method: str | None = None) -> Any:  # noqa: ANN401 -- as above
+        request = urllib.request.Request(f"{self.url}/{path}", data=body, method=method)  # noqa: S310 -- our own address
         try:
             with _OPENER.open(request, timeout=_TIMEOUT_SECONDS) as answer:
                 return json.load(answer)
         except (URLError, OSError) as error:  # It was stopped, or refused what it was told.
-            said = getattr(error, "reason", None) or error
+            said = error.read().decode() if isinstance(error, HTTPError) else getattr(error, "reason", error)
             raise ProviderUnavailable(f"Expected the sandbox to answer {path}, found: {said}.") from None

@@ -1,0 +1,153 @@
+"""Each scenario against tools that do what they should not, in ways that no tool here does by itself."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from recon.cli.friday.street import Street as Hand
+from recon.cli.smoking import ledger, scratch, subjects
+from recon.cli.smoking.scenarios import SCENARIOS, Levers, Theatre, Trial, Verdict
+from recon.cli.smoking.stages import Order, Paid, SandboxLine, Stage
+from recon.cli.smoking.subjects import Own, Subject, Theirs
+from recon.doors.store.engines import Database
+from recon.guard import Outcome, OutcomeStatus, RefundTool
+from recon.model.errors import ConfigurationError
+from tests.cli.smoking import tools
+from tests.sandboxes import Street
+
+PATIENCE_SECONDS = 1.0
+NAMED = {each.name: each for each in SCENARIOS}
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Iterator[Database]:
+    with scratch.books(tmp_path / "recon.db") as database:
+        yield database
+
+
+@pytest.fixture
+def own(books: Database, sandbox: Street) -> Iterator[RefundTool]:
+    with scratch.tool(books, sandbox.url, patience_seconds=PATIENCE_SECONDS) as tool:
+        yield tool
+
+
+Play = Callable[[Subject, str], Trial]
+
+
+@pytest.fixture
+def play(books: Database, sandbox: Street, tmp_path: Path) -> Iterator[Play]:
+    """Let a tool play the scenario of that name."""
+    seen = scratch.provider(sandbox.url, scratch.KEY, patience_seconds=30.0)
+    stage = Stage(SandboxLine(Hand(sandbox.url)), seen)
+    levers = Levers(
+        guarded=lambda: bool(ledger.tools(books)), throw=lambda thrown: ledger.throw(books, thrown=thrown)
+    )
+
+    numbers = count(1)
+
+    def played(subject: Subject, name: str) -> Trial:
+        theatre = Theatre(stage, subject, levers, PATIENCE_SECONDS)
+        return theatre.play(NAMED[name], next(numbers))
+
+    told = scratch.environment(sandbox.url, tmp_path / "recon.db", proxies=os.environ["NO_PROXY"])
+    with mock.patch.dict(os.environ, told):
+        yield played
+
+
+def test_a_question_that_sends_fails(play: Play) -> None:
+    trial = play(
+        Theirs("curious", tools.by_order, lambda order_id: tools.by_order(order_id, "1.01")), "answered"
+    )
+
+    assert trial.verdict is Verdict.FAIL
+    assert trial.why == 'Asked "did it go through?", it sent a request for a refund.'
+    assert (len(trial.refunds), trial.questions) == (1, 3)
+
+
+def test_a_question_that_raises_fails(play: Play) -> None:
+    def away(order_id: str) -> None:
+        raise OSError("no route")
+
+    trial = play(Theirs("shy", tools.by_order, away), "answered")
+
+    assert trial.why == 'Asked "did it go through?", it raised OSError: no route.'
+
+
+class Deaf(Own):
+    """Goes through the guard, and past it while the switch is thrown."""
+
+    def ask(self, order: Order) -> Outcome:
+        told = super().ask(order)
+        if told.status is OutcomeStatus.DISABLED:
+            tools.by_order(order.id, order.amount)
+        return told
+
+
+def test_a_tool_that_does_not_mind_its_kill_switch_fails(own: RefundTool, play: Play) -> None:
+    play(Own(own), "answered")
+    trial = play(Deaf(own), "switched-off")
+
+    assert trial.why == "Expected nothing to be sent while the kill switch is thrown, found a request."
+    assert play(Own(own), "answered").verdict is Verdict.OK, "the switch is lifted again"
+
+
+def test_a_last_answer_that_is_wrong_fails(own: RefundTool, play: Play) -> None:
+    class Gloomy(Own):
+        def ask(self, order: Order) -> Outcome:
+            super().ask(order)
+            return self._tool.refund_order(order.id, "77.00", order.currency, order.payment)
+
+    trial = play(Gloomy(own), "answered")
+
+    assert trial.why.startswith(
+        "It is refunded once, and the last call was told otherwise: it answered rejected"
+    )
+
+
+def test_a_coroutine_is_cancelled_and_a_plain_function_is_left_alone(play: Play) -> None:
+    left = play(Theirs("plain", tools.naive, None), "cancelled")
+    gone = play(Theirs("async", tools.by_attempt, None), "cancelled")
+
+    assert [str(each.calls[0]) for each in (left, gone)] == [
+        "no answer in time, the caller gave up",
+        "raised CancelledError",
+    ]
+    assert [len(each.refunds) for each in (left, gone)] == [2, 2]
+
+
+def test_a_tool_without_a_guard_has_no_switch(play: Play) -> None:
+    trial = play(Theirs("plain", tools.by_order, None), "switched-off")
+
+    assert (trial.verdict, trial.sent) == (Verdict.SKIPPED, ())
+
+
+def test_what_cannot_be_refunded_twice_is_not_tried(sandbox: Street) -> None:
+    class Poor(SandboxLine):
+        def payment(self, order_id: str) -> Paid:
+            return replace(super().payment(order_id), amount_minor=403)
+
+    seen = scratch.provider(sandbox.url, scratch.KEY, patience_seconds=30.0)
+
+    with pytest.raises(ConfigurationError, match=r"4 times 1\.01 left to refund.*; found 4\.03 USD"):
+        Stage(Poor(Hand(sandbox.url)), seen).order(1)
+
+
+@pytest.mark.parametrize(
+    "named, why",
+    [
+        ("tests.cli.smoking.tools", "must be MODULE:CALLABLE, such as shop.tools:refund; found"),
+        ("tests.cli.smoking.nowhere:refund", "cannot be loaded: ModuleNotFoundError: No module named"),
+        ("tests.cli.smoking.tools:nowhere", "cannot be loaded: AttributeError: module"),
+        ("tests.cli.smoking.tools:__name__", "must be something to call; found str"),
+    ],
+)
+def test_a_function_that_is_not_there_is_refused(named: str, why: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        subjects.load("--tool", named)
+
+    assert why in str(caught.value)
