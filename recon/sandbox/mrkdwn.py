@@ -17,7 +17,8 @@ _STYLES = (
 _BLOCK_CODE = re.compile(r"```\n?(.+?)\n?```", re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _TOKEN = re.compile(r"<([^<>\n]+)>")
-_COLON = re.compile(r":([a-z0-9_+\-]+):")
+# No emoji is named by two digits, and the minutes of every time would be one.
+_COLON = re.compile(r":(?!\d\d:)([a-z0-9_+\-]+):")
 _QUOTE = re.compile(r"(?m)^&gt; ?(.*)$")
 _STASHED = re.compile("\x00(\\d+)\x00")
 

@@ -141,6 +141,8 @@ def test_mrkdwn_is_drawn_as_slack_draws_it(text: str, html: str) -> None:
         ("<@U0DANA> <#C0OPS|ops> <!subteam^S0PAY|@pay>", "@Dana #ops @pay"),
         ("<!here> <!date^1777636800^{date}|then>", "@here 2026-05-01 12:00 UTC"),
         (":red_circle: critical", "red circle emoji critical"),
+        ("at 12:01:30 UTC :eyes:", "at 12:01:30 UTC eyes emoji"),
+        ("of :100:2", "of 100 emoji2"),
         ("&lt;b&gt; <b>", "<b> <b>"),
         ("```\nx\n```", "x"),
     ],
