@@ -79,7 +79,7 @@ def diff(
         policy=policy,
     )
     where = _zone(zone)
-    if format_ is Format.XLSX and output is None and sys.stdout is not None and sys.stdout.isatty():
+    if format_ is Format.XLSX and output is None and _on_a_terminal():
         raise ConfigurationError("A spreadsheet is not for a terminal: say --output FILE.xlsx, or pipe it.")
     earlier = _earlier(compare)
     with progress.patient() as doing:
@@ -100,6 +100,11 @@ def exit_code(result: Result) -> int:
     if result.verdict == Verdict.INCOMPLETE or result.rejected:
         return exits.INCOMPLETE
     return exits.FOUND if result.mismatches else exits.OK
+
+
+def _on_a_terminal() -> bool:
+    """Return whether a person would see what is written to standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _zone(name: str) -> tzinfo:

@@ -12,13 +12,13 @@ NOTHING = Html("")
 
 
 def text(said: str) -> Html:
-    """Return text of ours as HTML."""
-    return Html(escape(said))
+    """Return a text as HTML: nothing in it is obeyed."""
+    return Html(escape(harmless(said)))
 
 
 def foreign(said: str | None) -> Html:
-    """Return text of a file as HTML: nothing in it is obeyed, and it turns no other text around."""
-    return Html(f"<bdi>{escape(harmless(said))}</bdi>") if said else NOTHING
+    """Return text of a file as HTML: as `text` does, and it turns no other text around."""
+    return Html(f"<bdi>{text(said)}</bdi>") if said else NOTHING
 
 
 def joined(parts: Iterable[Html], between: str = "") -> Html:
