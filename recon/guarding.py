@@ -1,23 +1,25 @@
 """The guarded call: one side effect, sent once, whoever asks for it how often; a step of recon/guard.py.
 
 Each call enters under its key's lease, commits before it sends, and writes what came of it under its fence.
+Where nothing bars it, what it enters with and that it is sent are one commit, so that a call has two of them.
 Nothing is open while the world is asked. Never raises for what the world does; what cancels a call is let
 through after the row says what is known.
 """
 
 import logging
-import os
-import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from uuid import uuid4
+
+from sqlalchemy import Connection
 
 from recon.doors import intents
+from recon.doors.store import calls
 from recon.doors.store.engines import Database
+from recon.lookups import Lookups, holder
 from recon.model.errors import LeaseLost, ReconError
 from recon.model.hands import Hands
 from recon.model.records.guarded import (
@@ -28,7 +30,6 @@ from recon.model.records.guarded import (
     FindingKind,
     Guarded,
     Outcome,
-    Settled,
     Wanted,
 )
 from recon.model.records.words import IntentStatus
@@ -40,8 +41,6 @@ log = logging.getLogger("recon.guard")  # In the host's own process: its handler
 
 _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS = 0.02, 0.5  # A refund takes a second or two.
 _LIMIT_PAUSE_SECONDS = 1.0  # The provider counts its limits by the second.
-_SWEEP_SECONDS = 30.0  # After which a sweep begins no look-up: the next one comes within the minute.
-_SILENCES = 3  # Look-ups in a row that failed: the provider is away, and each more takes as long.
 _BUSY = "another refund of the same payment is not settled yet"
 _LATE = "there was no time left to send it"
 
@@ -72,8 +71,8 @@ class _Call:
     noted: bool = False
 
 
-class Gate:
-    """Where the side effects of some tools pass, each of them once."""
+class Gate(Lookups):
+    """Where the side effects of some tools pass, each of them once; where they are looked up as well."""
 
     def __init__(
         self,
@@ -86,11 +85,7 @@ class Gate:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """hands: by tool."""
-        self._database = database
-        self._hands = hands
-        self._settings = settings
-        self._clock = clock
-        self._timer = timer
+        super().__init__(database, hands, settings=settings, clock=clock, timer=timer)
         self._sleep = sleep
 
     def call(
@@ -106,8 +101,8 @@ class Gate:
         give_up: asked just before something is sent; nothing is sent once it says yes. began: when the caller
         began to wait, on the timer; None is now.
         """
-        until = (self._timer() if began is None else began) + self._settings.deadline_seconds
-        call = _Call(wanted, asked, until, give_up, _holder())
+        until = self._deadline() if began is None else began + self._settings.deadline_seconds
+        call = _Call(wanted, asked, until, give_up, holder())
         try:
             outcome = self._call(call)
         except ReconError as error:  # The database is away, or not ours.
@@ -119,91 +114,60 @@ class Gate:
                 self._note(call, outcome)
         return outcome
 
-    def look(self, row: Guarded) -> Guarded:
-        """Return what is known of it after one more look-up; as it is where somebody else is at it.
-
-        Raises:
-            ReconError: the database is away.
-        """
-        held = self._take(row)
-        if held is None:
-            return row
-        if guarding.step(held) is Step.LOOK:
-            held, _ = self._look(held, self._timer() + self._settings.deadline_seconds)
-        self._write(held)
-        return held
-
-    def confirm(self, row: Guarded, noun: str, *, until: float | None = None) -> Outcome:
-        """Return how what is done stands now; it stays done where the world does not say."""
-        if row.result_id is None:
-            return outcomes.done(noun, row, again=True)
-        until = self._timer() + self._settings.deadline_seconds if until is None else until
-        found = self._hands[row.tool].check(row, until=until)
-        if found.kind is FindingKind.DEAD:
-            return outcomes.dead(noun, row, found.state)
-        return outcomes.done(noun, row, state=found.state, again=True)
-
-    def sweep(self) -> Settled:
-        """Look up what is unsettled and nobody acts on; send nothing; return what became of it.
-
-        What nobody sent within a call's time is cancelled, so that no one waits for it.
-
-        Raises:
-            ReconError: the database is away. What was found until then is written down.
-        """
-        began, silences = self._timer(), 0
-        with self._database.write() as connection:
-            intents.follow(connection)
-        limit = self._settings.settle_limit
-        with self._database.read() as connection:
-            rows = intents.due(connection, self._hands, now=self._clock(), limit=limit)
-        total = Settled()
-        for row in rows:
-            if silences == _SILENCES or self._timer() - began > _SWEEP_SECONDS:
-                break
-            one = self._sweep_one(row)
-            silences = silences + 1 if one.unreadable else 0
-            total = total + one
-        return total
-
     def _call(self, call: _Call) -> Outcome:
         """Go on until this call has an outcome; each turn begins with what the books say."""
-        noun = call.wanted.noun
         while True:
-            row, mine = self._enter(call)
-            call.sent = call.sent or not mine or row.first_sent_at is not None
-            drift = keys.drift(row.fingerprint, call.wanted.fingerprint)
-            step = guarding.step(row)
-            outcome: Outcome | None = None
-            if drift:
-                outcome = outcomes.drifted(call.wanted, drift)
-                self._let_go(row, mine=mine)
-            elif step is Step.TELL:
-                outcome = outcomes.failed(noun, row)
-            elif step is Step.CONFIRM:
-                outcome = self.confirm(row, noun, until=call.until)
-            elif mine:
-                with suppress(LeaseLost):  # Another call, a run or a person was faster: see what it is now.
-                    outcome = self._send(row, call) if step is Step.SEND else self._settle(row, call)
-            elif not self._wait(row, call):
-                outcome = outcomes.told(row, noun, None, again=True)
-            if outcome is not None:
-                return outcome
+            with suppress(LeaseLost):  # Another call, a run or a person was faster: see what it is now.
+                outcome = self._turn(call)
+                if outcome is not None:
+                    return outcome
 
-    def _enter(self, call: _Call) -> tuple[Guarded, bool]:
-        """Return what the books say now, and whether this call alone may act on it."""
-        now = self._clock()
-        with self._database.write() as connection:
-            found = intents.enter(
-                connection, call.wanted, call.holder, now=now, until=now + self._settings.lease
+    def _turn(self, call: _Call) -> Outcome | None:
+        """Return what this call is told; None where what another made of it is to be seen first.
+
+        Raises:
+            LeaseLost: somebody was faster.
+        """
+        noun = call.wanted.noun
+        row, mine, begun = self._enter(call)
+        call.sent = call.sent or not mine or row.first_sent_at is not None
+        drift = keys.drift(row.fingerprint, call.wanted.fingerprint)
+        step = guarding.step(row)
+        if drift:
+            self._let_go(row, call, mine=mine)
+            return outcomes.drifted(call.wanted, drift)
+        if step is Step.TELL:
+            return outcomes.failed(noun, row)
+        if step is Step.CONFIRM:
+            return self.confirm(row, noun, until=call.until)
+        if mine:
+            return self._settle(row, call) if begun is None else self._send(row, call, begun)
+        return None if self._wait(row, call) else outcomes.told(row, noun, None, again=True)
+
+    def _enter(self, call: _Call) -> tuple[Guarded, bool, Guarded | _Bar | None]:
+        """Return what the books say now, whether this call alone may act on it, and what came of beginning.
+
+        The last is None where there is nothing to begin; else as _begin returns it.
+
+        Raises:
+            LeaseLost: somebody was faster.
+        """
+        now, wanted = self._clock(), call.wanted
+        begun = None
+        with self._writing(call.until) as connection:
+            # Payments are locked before rows, by all, so that no two wait for each other.
+            busy = intents.blocked(connection, wanted) is not None
+            row, mine = intents.enter(
+                connection, wanted, call.holder, now=now, until=now + self._settings.lease
             )
-            if call.number is None:
-                number = intents.note_call(connection, call.wanted, call.asked, now)
-        if call.number is None:
-            call.number = number
-        row, mine = found
-        # Tools that do the same thing share its key, whichever of them was called first.
-        return replace(row, tool=call.wanted.tool), mine
+            # Tools that do the same thing share its key, whichever of them was called first.
+            row = replace(row, tool=wanted.tool)
+            number = call.number or calls.note(connection, wanted, call.asked, now)
+            new = guarding.step(row) is Step.SEND and not keys.drift(row.fingerprint, wanted.fingerprint)
+            if mine and new:
+                begun = self._begun(connection, row, busy=busy)
+        call.number = number
+        return row, mine, begun
 
     def _wait(self, row: Guarded, call: _Call) -> bool:
         """Wait for what another call makes of it; False when this call's time is over first."""
@@ -211,21 +175,22 @@ class Gate:
         while (left := call.until - self._timer()) > 0 and not call.give_up():
             self._sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_POLL_SECONDS)
-            with self._database.read() as connection:
+            with self._reading(call.until) as connection:
                 found = intents.read(connection, row.account, row.key)
             if found is None or guarding.is_settled(found) or found.until <= self._clock():
                 return True
         return False
 
-    def _send(self, row: Guarded, call: _Call) -> Outcome:
+    def _send(self, row: Guarded, call: _Call, begun: Guarded | _Bar) -> Outcome:
         """Send it once: for the first time, or again after the proof that nothing came of it.
+
+        begun: what came of beginning.
 
         Raises:
             LeaseLost: somebody was faster.
         """
         noun, pause = call.wanted.noun, _FIRST_POLL_SECONDS
         while True:
-            begun = self._begin(row)
             if begun is _Bar.OFF:
                 return self._barred(row, call, outcomes.disabled(noun, row.key), IntentStatus.CANCELLED)
             if isinstance(begun, _Bar):
@@ -233,6 +198,7 @@ class Gate:
                     return self._barred(row, call, outcomes.not_sent(noun, row.key, _BUSY))
                 self._sleep(pause)
                 pause = min(2 * pause, _LONGEST_POLL_SECONDS)
+                begun = self._begin(row, call)
                 continue
             if self._timer() >= call.until or call.give_up():
                 late = guarding.taken_back(begun, self._clock())
@@ -242,23 +208,26 @@ class Gate:
             if answer.kind is AnswerKind.LIMITED and rest < call.until - self._timer():
                 self._sleep(rest)
                 row = guarding.taken_back(begun, self._clock())
+                begun = self._begin(row, call)
                 continue
             return self._conclude(begun, answer, call)
 
-    def _begin(self, row: Guarded) -> Guarded | _Bar:
+    def _begin(self, row: Guarded, call: _Call) -> Guarded | _Bar:
         """Commit that it is sent, unless something bars it.
 
         Raises:
             LeaseLost: somebody was faster.
         """
-        with self._database.write() as connection:
-            busy = intents.blocked(connection, row) is not None
-            if intents.switched_off(connection, row.tool, row):  # Read last: the line before may have waited.
-                return _Bar.OFF
-            if busy:
-                return _Bar.BUSY
-            begun = guarding.begun(row, self._clock())
-            intents.write(connection, begun)
+        with self._writing(call.until) as connection:
+            return self._begun(connection, row, busy=intents.blocked(connection, row) is not None)
+
+    def _begun(self, connection: Connection, row: Guarded, *, busy: bool) -> Guarded | _Bar:
+        if intents.switched_off(connection, row.tool, row):  # Read last: the lines before may have waited.
+            return _Bar.OFF
+        if busy:
+            return _Bar.BUSY
+        begun = guarding.begun(row, self._clock())
+        intents.write(connection, begun)
         return begun
 
     def _barred(
@@ -279,7 +248,7 @@ class Gate:
             return Answer(AnswerKind.UNKNOWN, "the sender failed")
         except BaseException:  # Ctrl-C, a cancelled task: let through once the row says that nobody knows.
             with suppress(ReconError):
-                self._write(guarding.answered(begun, Answer(AnswerKind.UNKNOWN), self._clock()))
+                self._write(guarding.answered(begun, Answer(AnswerKind.UNKNOWN), self._clock()), call.until)
             raise
 
     def _conclude(self, begun: Guarded, answer: Answer, call: _Call) -> Outcome:
@@ -315,59 +284,13 @@ class Gate:
         now = ours if theirs is None else max(ours, theirs)  # The key is pruned by the provider's clock.
         unknown = found.status is IntentStatus.PENDING_UNKNOWN
         if unknown and guarding.may_send_again(found, now, self._settings):
-            return self._send(found, call)
+            return self._send(found, call, self._begin(found, call))
         return self._written(found, call, outcomes.told(found, call.wanted.noun, finding.state, again=True))
 
-    def _look(self, row: Guarded, until: float) -> tuple[Guarded, Finding]:
-        """Return what a look-up makes of it, and what was found; nothing is written."""
-        began = self._clock()
-        finding = self._hands[row.tool].find(row, until=until)
-        strangers = finding.others
-        if strangers:
-            try:
-                with self._database.read() as connection:
-                    strangers = intents.strangers(connection, strangers)
-            except ReconError as error:  # Nobody can say whose they are.
-                finding = replace(finding, kind=FindingKind.UNREADABLE, said=str(error))
-        return guarding.looked(row, finding, strangers, began, self._settings), finding
-
-    def _sweep_one(self, row: Guarded) -> Settled:
-        held = self._take(row)
-        if held is None:
-            return Settled()
-        unsent = guarding.step(held) is Step.SEND
-        try:
-            if unsent:
-                self._write(replace(held, status=IntentStatus.CANCELLED, updated_at=self._clock()))
-                return Settled(cancelled=1)
-            began = self._clock()
-            found, finding = self._look(held, self._timer() + self._settings.send_timeout_seconds)
-            self._write(replace(found, next_at=began + guarding.rest(found, began, self._settings)))
-        except LeaseLost:  # A run or a person was faster.
-            return Settled(looked=int(not unsent))
-        return Settled(
-            looked=1,
-            done=int(found.status is IntentStatus.DONE),
-            failed=int(found.status is IntentStatus.FAILED),
-            unknown=int(found.status is IntentStatus.PENDING_UNKNOWN),
-            unreadable=int(finding.kind is FindingKind.UNREADABLE),
-        )
-
-    def _take(self, row: Guarded) -> Guarded | None:
-        now = self._clock()
-        with self._database.write() as connection:
-            held = intents.take(connection, row, _holder(), now=now, until=now + self._settings.lease)
-        return None if held is None else replace(held, tool=row.tool)
-
-    def _let_go(self, row: Guarded, *, mine: bool) -> None:
+    def _let_go(self, row: Guarded, call: _Call, *, mine: bool) -> None:
         if mine:
-            with self._database.write() as connection:
+            with self._writing(call.until) as connection:
                 intents.release(connection, row, self._clock())
-
-    def _write(self, row: Guarded) -> None:
-        """Write what became of it, and let others at it."""
-        with self._database.write() as connection:
-            intents.write(connection, row, release=self._clock())
 
     def _written(self, row: Guarded, call: _Call, outcome: Outcome) -> Outcome:
         """Write what became of it together with what the call is told, and return that.
@@ -376,10 +299,10 @@ class Gate:
             LeaseLost: somebody was faster, and what the books say by now is to be told.
         """
         try:
-            with self._database.write() as connection:
+            with self._writing(call.until) as connection:
                 intents.write(connection, row, release=self._clock())
                 assert call.number is not None, "a call is recorded as it enters"
-                intents.note_answer(connection, call.number, outcome, self._clock())
+                calls.note_answer(connection, call.number, outcome, self._clock())
         except LeaseLost:
             raise
         except ReconError as error:  # The database went away: what is known is so, and a sweep will find it.
@@ -389,10 +312,5 @@ class Gate:
 
     def _note(self, call: _Call, outcome: Outcome) -> None:
         assert call.number is not None, "a call is recorded as it enters"
-        with self._database.write() as connection:
-            intents.note_answer(connection, call.number, outcome, self._clock())
-
-
-def _holder() -> str:
-    """Return who holds a lease, for people who look at the table; the fence is what counts."""
-    return f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:12]}"
+        with self._writing(call.until) as connection:
+            calls.note_answer(connection, call.number, outcome, self._clock())

@@ -187,10 +187,10 @@ class _Stepped:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def write(self) -> AbstractContextManager[Connection]:
+    def write(self, **_: float) -> AbstractContextManager[Connection]:
         return self._stepped(self._world.database.write)
 
-    def read(self) -> AbstractContextManager[Connection]:
+    def read(self, **_: float) -> AbstractContextManager[Connection]:
         return self._stepped(self._world.database.read)
 
     @contextmanager
@@ -341,10 +341,13 @@ def losses(told: Sequence[int]) -> Iterator[tuple[int, ...]]:
     yield from ((*[0] * place, way) for way in range(1, len(SENDS)))
 
 
-def switches_of(told: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the schedules in which somebody else goes on at two of the first places."""
+def switches_of(told: Sequence[int], turn: int = 1) -> Iterator[tuple[int, ...]]:
+    """Yield the schedules in which somebody else goes on at two of the first places.
+
+    turn: who, of those that wait.
+    """
     for first, second in combinations(range(min(len(told), TURNS)), 2):
-        yield (*[0] * first, 1, *[0] * (second - first - 1), 1)
+        yield (*[0] * first, turn, *[0] * (second - first - 1), turn)
 
 
 def deviations(told: Sequence[int], given: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import Engine, event, update
 
 from recon.doors.store.engines import Database
 from recon.guard import RefundTool
@@ -48,6 +48,21 @@ def test_nothing_is_known_and_it_is_done(shop: Shop) -> None:
     )
     assert (intent.tool, intent.customer_id, intent.first_sent_at) == ("refund_order", "cus_1", shop.now)
     assert (refund.intent_key, refund.amount_minor) == (outcome.intent_key, 4900)
+
+
+def test_a_first_call_has_two_commits_and_one_that_comes_again_as_well(shop: Shop) -> None:
+    commits: list[object] = []
+
+    def counted(connection: object) -> None:
+        commits.append(connection)
+
+    event.listen(Engine, "commit", counted)
+    try:
+        numbers = [(str(shop.refund().status), len(commits)) for _ in range(2)]
+    finally:
+        event.remove(Engine, "commit", counted)
+
+    assert numbers == [("done", 2), ("already_done", 4)]
 
 
 @pytest.mark.parametrize("status", ["pending", "requires_action"])

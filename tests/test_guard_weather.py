@@ -2,12 +2,16 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 
 from recon.doors import intents
+from recon.doors.store import calls
 from recon.doors.store.engines import Database
 from recon.guard import RefundTool
 from recon.model.errors import DatabaseUnavailable
@@ -43,6 +47,20 @@ def test_without_a_database_nothing_is_sent(sandbox: Street, tmp_path: Any) -> N
     assert sandbox.requests() == []
 
 
+def test_a_database_that_others_keep_is_not_waited_for_longer_than_a_call_has(hasty: Shop) -> None:
+    name = "recon payment  pi_1"  # Whoever begins to send on the payment holds this; on SQLite, everything.
+    alone = select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0)))
+    began = time.monotonic()
+    with hasty.database.write() as connection:
+        if hasty.database.dialect == "postgresql":
+            connection.execute(alone)
+        outcome = hasty.refund()
+
+    assert time.monotonic() - began < HASTY.deadline_seconds + 2
+    assert str(outcome.status) == "rejected"
+    assert hasty.posts() == []
+
+
 def test_a_database_that_goes_away_after_the_send_leaves_the_truth(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,20 +90,20 @@ def test_a_database_that_goes_away_while_nobody_knows_says_that_nobody_knows(
     def away(*_: object) -> None:
         raise DatabaseUnavailable("gone")
 
-    monkeypatch.setattr(intents, "note_answer", away)
+    monkeypatch.setattr(calls, "note_answer", away)
 
     assert str(shop.refund().status) == "pending_unknown"
     assert shop.status() == "pending"
 
 
-@pytest.mark.parametrize("where", ["note_call", "switched_off", "blocked"])
+@pytest.mark.parametrize("door, where", [(calls, "note"), (intents, "switched_off"), (intents, "blocked")])
 def test_a_bug_is_no_exception_and_nothing_is_sent(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, where: str
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, door: ModuleType, where: str
 ) -> None:
     def bug(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(intents, where, bug)
+    monkeypatch.setattr(door, where, bug)
 
     assert str(shop.refund().status) == "pending_unknown"
     assert shop.posts() == []

@@ -18,6 +18,7 @@ from tests import guard_worlds
 from tests.databases import MEMORY
 
 ONE, TWO = ("8812", "8812"), ("1", "2")
+BEHIND = ("2", "1", "1")  # Two calls of one order, and another on its payment, for which both wait.
 WALKS = 20  # Random schedules for each pair, beside all with one deviation.
 
 
@@ -55,11 +56,13 @@ def test_every_schedule_with_one_deviation_refunds_once(books: Database, orders:
     assert played > 60
 
 
-@pytest.mark.parametrize("orders", [ONE, TWO])
-def test_every_schedule_with_two_turns_refunds_once(books: Database, orders: tuple[str, str]) -> None:
+@pytest.mark.parametrize("orders, turn", [(ONE, 1), (TWO, 1), (BEHIND, 2)])
+def test_every_schedule_with_two_turns_refunds_once(
+    books: Database, orders: tuple[str, ...], turn: int
+) -> None:
     calm = guard_worlds.run(books, orders, ())
     played = 0
-    for schedule in guard_worlds.switches_of(calm.told):
+    for schedule in guard_worlds.switches_of(calm.told, turn):
         guard_worlds.run(books, orders, schedule)
         played += 1
 
@@ -73,7 +76,7 @@ def test_a_random_schedule_refunds_once(books: Database, orders: tuple[str, str]
 
 
 def no_lease_nor_fence(patch: pytest.MonkeyPatch) -> None:
-    """Whoever asks may act, whoever else is at it."""
+    """Whoever asks may act, whoever else is at it: shown by those who wait with what they read before."""
     take, write = intents.take, intents.write
 
     def taken(connection: Any, row: Guarded, holder: str, **when: Any) -> Guarded | None:  # noqa: ANN401  # of take
@@ -134,7 +137,7 @@ def failed_is_failed(patch: pytest.MonkeyPatch) -> None:
 
 # What is left out, and whose calls show it.
 SAFEGUARDS = [
-    (no_lease_nor_fence, ONE),
+    (no_lease_nor_fence, BEHIND),
     (no_bar, TWO),
     (no_mark, ONE),
     (one_miss, ONE),
@@ -149,7 +152,7 @@ def test_each_safeguard_left_out_shows(
     books: Database,
     monkeypatch: pytest.MonkeyPatch,
     left_out: Any,  # noqa: ANN401  # one of these
-    orders: tuple[str, str],
+    orders: tuple[str, ...],
 ) -> None:
     calm = guard_worlds.run(books, orders, ())
     left_out(monkeypatch)
@@ -158,10 +161,11 @@ def test_each_safeguard_left_out_shows(
         play_all(books, orders, calm.told)
 
 
-def play_all(books: Database, orders: tuple[str, str], told: list[int]) -> None:
+def play_all(books: Database, orders: tuple[str, ...], told: list[int]) -> None:
     """Play what is lost, then one deviation, two turns, one after a loss, until something breaks."""
     lost = list(guard_worlds.losses(told))
-    for schedule in (*lost, *guard_worlds.deviations(told, ()), *guard_worlds.switches_of(told)):
+    turns = [schedule for turn in (2, 1) for schedule in guard_worlds.switches_of(told, turn)]
+    for schedule in (*lost, *guard_worlds.deviations(told, ()), *turns):
         guard_worlds.run(books, orders, schedule)
     for loss in lost:
         for schedule in guard_worlds.deviations(guard_worlds.run(books, orders, loss).told, loss):

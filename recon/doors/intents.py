@@ -2,19 +2,35 @@
 
 Crowds are read by doors/store/reading.py. Takes a connection, so that the caller says what commits together.
 Never loads a frame, never takes back that a refund was done, and writes what is guarded under its fence only.
+
+The statements of a call are made once, because making one takes longer than running it.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    Text,
+    Update,
+    bindparam,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from recon.model.errors import LeaseLost
-from recon.model.guarded import calls, switches
+from recon.model.guarded import switches
 from recon.model.holds import guarded
-from recon.model.records.guarded import Asked, Guarded, Outcome, Wanted
+from recon.model.records.guarded import Guarded, Wanted
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import UNSETTLED, AccountId, IntentKey, IntentStatus, RefundId
 from recon.model.tables import intents
@@ -24,19 +40,90 @@ _SETTLED = (IntentStatus.DONE, IntentStatus.FAILED)
 # What a row says of who may send it, and what it was made with, changes by take() or never.
 _FIXED = {"account", "key", "tool", "fingerprint", "body", "created_at", "holder", "until", "fence"}
 _WRITTEN = tuple(column.name for column in guarded.c if column.name not in _FIXED)
-_BESIDE = ("status", "payment", "amount_minor", "currency", "refund_id")
+
+
+class _Beside(NamedTuple):
+    """What a guarded row's intent says of it."""
+
+    status: str | None  # None where it has no intent.
+    payment: str | None
+    amount_minor: int | None
+    currency: str | None
+    refund_id: str | None
+
+
+def _is(table: Table) -> ColumnElement[bool]:
+    """Return whether a row is that of an account and a key, as _named has them."""
+    return (table.c.account == bindparam("of_account")) & (table.c.key == bindparam("of_key"))
+
+
+def _unsettled(table: Table) -> ColumnElement[bool]:
+    """Return whether a row is unsettled, in the words of the index on those few, which SQLite looks for."""
+    return table.c.status.in_([literal_column(f"'{word}'") for word in UNSETTLED])
+
+
+def _both() -> Select[Any]:
+    """Return what selects guarded rows beside their intents, which runs and people settle as well."""
+    same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
+    beside = (intents.c[name].label(f"intent_{name}") for name in _Beside._fields)
+    return select(guarded, *beside).outerjoin(intents, same)
+
+
+def _becoming(names: Iterable[str]) -> tuple[Update, Select[Any]]:
+    """Return what changes an intent where one of these is news, and what finds one where it is."""
+    # One look-up more is no news of the intent.
+    news = or_(*(intents.c[name].is_distinct_from(bindparam(f"to_{name}")) for name in names))
+    may = or_(_unsettled(intents), intents.c.status == literal_column(f"'{IntentStatus.CANCELLED}'"))
+    values: dict[str, Any] = {name: bindparam(f"to_{name}") for name in (*names, "updated_at")}
+    changing = update(intents).where(_is(intents), news, may).values(values)
+    return changing, select(intents.c.key).where(_is(intents), news)
+
+
+def _adding(table: Table, *returned: ColumnElement[Any]) -> Mapping[str, Any]:
+    """Return, by database, what inserts a row whose key is not taken."""
+    made: dict[str, Any] = {"sqlite": sqlite.insert(table), "postgresql": postgresql.insert(table)}
+    return {name: each.on_conflict_do_nothing().returning(*returned) for name, each in made.items()}
+
+
+_OWN = _is(guarded) & (guarded.c.fence == bindparam("of_fence"))
+_ADD = _adding(intents, intents.c.key)
+_ADD_GUARDED = _adding(guarded, *guarded.c)
+_GET = select(intents).where(_is(intents))
+_READ = _both().where(_is(guarded))
+_WRITE = update(guarded).where(_OWN)
+_TAKE = (
+    update(guarded)
+    .where(_is(guarded), guarded.c.until <= bindparam("now"))
+    .values(holder=bindparam("to_holder"), until=bindparam("to_until"), fence=guarded.c.fence + 1)
+    .returning(guarded.c.fence)
+)
+_BECAME = _becoming(("status", "first_sent_at"))
+_BECAME_SOMETHING = _becoming(("status", "first_sent_at", "refund_id"))
+_ALONE = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("name", type_=Text), 0)))
+_BLOCKING = (
+    select(intents.c.key)
+    .where(intents.c.account == bindparam("of_account"), intents.c.payment == bindparam("payment"))
+    .where(intents.c.key != bindparam("of_key"), intents.c.first_sent_at.is_not(None), _unsettled(intents))
+)
+_OFF = select(switches.c.tool).where(switches.c.thrown, switches.c.tool == bindparam("tool"))
+_OFF_FOR = select(switches.c.tool).where(
+    switches.c.thrown,
+    or_(
+        switches.c.tool == bindparam("tool"),
+        switches.c.tool == select(guarded.c.tool).where(_is(guarded)).scalar_subquery(),
+    ),
+)
 
 
 def put(connection: Connection, intent: Intent) -> bool:
     """Write a new intent down; False when its key is known already, and nothing was written."""
-    return _added(connection, intents, {name: getattr(intent, name) for name in COLUMNS})
+    values = {name: getattr(intent, name) for name in COLUMNS}
+    return connection.scalar(_ADD[connection.dialect.name], values) is not None
 
 
 def get(connection: Connection, account: AccountId, key: IntentKey) -> Intent | None:
     """Return the intent of this key; None where there is none."""
-    row = connection.execute(
-        select(intents).where(intents.c.account == account, intents.c.key == key)
-    ).one_or_none()
+    row = connection.execute(_GET, _named(account, key)).one_or_none()
     return None if row is None else _intent(row)
 
 
@@ -81,10 +168,9 @@ def enter(
     """
     row = read(connection, wanted.account, wanted.key)
     if row is None:
-        if _open(connection, wanted, holder, now=now, until=until):
-            row = read(connection, wanted.account, wanted.key)
-            assert row is not None, f"{wanted.key} was written in this transaction"
-            return row, row.status not in _SETTLED
+        opened = _open(connection, wanted, holder, now=now, until=until)
+        if opened is not None:
+            return opened, opened.status not in _SETTLED
         row = read(connection, wanted.account, wanted.key)  # Another call of the same intent was first.
         assert row is not None, f"{wanted.key} was taken a moment ago"
     taken = take(connection, row, holder, now=now, until=until)
@@ -93,13 +179,8 @@ def enter(
 
 def read(connection: Connection, account: AccountId, key: IntentKey) -> Guarded | None:
     """Return what is known of one side effect; None where there is none."""
-    return next(
-        (
-            _guarded(row)
-            for row in connection.execute(_both().where(guarded.c.account == account, guarded.c.key == key))
-        ),
-        None,
-    )
+    row = connection.execute(_READ, _named(account, key)).one_or_none()
+    return None if row is None else _guarded(row)
 
 
 def take(
@@ -108,13 +189,8 @@ def take(
     """Return the row under a lease and a fence of its own; None where another holds it, or it is settled."""
     if row.status in _SETTLED:
         return None
-    fence = connection.scalar(
-        update(guarded)
-        .where(guarded.c.account == row.account, guarded.c.key == row.key, guarded.c.until <= now)
-        .values(holder=holder, until=until, fence=guarded.c.fence + 1)
-        .returning(guarded.c.fence)
-    )
-    if fence is None:
+    named = _named(row.account, row.key)
+    if connection.scalar(_TAKE, named | {"now": now, "to_holder": holder, "to_until": until}) is None:
         return None
     found = read(connection, row.account, row.key)  # As it is now that nobody else may change it.
     assert found is not None, f"{row.key} was taken in this transaction"
@@ -132,29 +208,26 @@ def write(connection: Connection, row: Guarded, *, release: datetime | None = No
     values: dict[str, Any] = {name: getattr(row, name) for name in _WRITTEN}
     if release is not None:
         values |= {"until": release}
-    if connection.execute(update(guarded).where(_own(row)).values(values)).rowcount != 1:
+    if connection.execute(_WRITE, values | _own(row)).rowcount != 1:
         raise _lost(row)
-    became: dict[str, Any] = {"status": row.status, "first_sent_at": row.first_sent_at}
+    changing, finding = _BECAME if row.result_id is None else _BECAME_SOMETHING
+    became: dict[str, Any] = _named(row.account, row.key) | {
+        "to_status": row.status,
+        "to_first_sent_at": row.first_sent_at,
+    }
     if row.result_id is not None:
-        became |= {"refund_id": row.result_id}
-    # One look-up more is no news of the intent.
-    news = or_(*(intents.c[name].is_distinct_from(value) for name, value in became.items()))
-    mine = (intents.c.account == row.account) & (intents.c.key == row.key)
-    changed = connection.execute(
-        update(intents)
-        .where(mine, news, intents.c.status.in_([*UNSETTLED, IntentStatus.CANCELLED]))
-        .values(became | {"updated_at": row.updated_at})
-    )
-    if changed.rowcount == 0 and connection.scalar(select(intents.c.key).where(mine, news)) is not None:
+        became |= {"to_refund_id": row.result_id}
+    changed = connection.execute(changing, became | {"to_updated_at": row.updated_at})
+    if changed.rowcount == 0 and connection.scalar(finding, became) is not None:
         raise _lost(row)
 
 
 def release(connection: Connection, row: Guarded, at: datetime) -> None:
     """Give the lease back; nothing where another has taken it already."""
-    connection.execute(update(guarded).where(_own(row)).values(until=at))
+    connection.execute(_WRITE, {"until": at} | _own(row))
 
 
-def blocked(connection: Connection, row: Guarded) -> IntentKey | None:
+def blocked(connection: Connection, row: Guarded | Wanted) -> IntentKey | None:
     """Return an intent on the same payment that was sent and is unsettled; None where there is none.
 
     Until this transaction ends no other one learns about the same payment.
@@ -162,24 +235,16 @@ def blocked(connection: Connection, row: Guarded) -> IntentKey | None:
     if row.payment is None:
         return None
     if connection.dialect.name == "postgresql":  # On SQLite the transaction has locked everything.
-        name = f"recon payment {row.account} {row.payment}"
-        connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
-    found = connection.scalar(
-        select(intents.c.key)
-        .where(intents.c.account == row.account, intents.c.payment == row.payment, intents.c.key != row.key)
-        .where(intents.c.first_sent_at.is_not(None), intents.c.status.in_(UNSETTLED))
-        .limit(1)
-    )
+        connection.execute(_ALONE, {"name": f"recon payment {row.account} {row.payment}"})
+    found = connection.scalar(_BLOCKING, _named(row.account, row.key) | {"payment": row.payment})
     return None if found is None else IntentKey(found)
 
 
 def switched_off(connection: Connection, tool: str, row: Guarded | None = None) -> bool:
     """Return whether a tool's kill switch is thrown, or that of the tool under which a row was begun."""
-    names = switches.c.tool == tool
-    if row is not None:
-        begun = select(guarded.c.tool).where(guarded.c.account == row.account, guarded.c.key == row.key)
-        names = or_(names, switches.c.tool.in_(begun))
-    return connection.scalar(select(switches.c.tool).where(switches.c.thrown, names)) is not None
+    if row is None:
+        return connection.scalar(_OFF, {"tool": tool}) is not None
+    return connection.scalar(_OFF_FOR, {"tool": tool} | _named(row.account, row.key)) is not None
 
 
 def due(connection: Connection, tools: Iterable[str], *, now: datetime, limit: int) -> tuple[Guarded, ...]:
@@ -187,7 +252,7 @@ def due(connection: Connection, tools: Iterable[str], *, now: datetime, limit: i
     query = (
         _both()
         .where(guarded.c.tool.in_(tools))
-        .where(guarded.c.status.in_(UNSETTLED), guarded.c.next_at <= now, guarded.c.until <= now)
+        .where(_unsettled(guarded), guarded.c.next_at <= now, guarded.c.until <= now)
         .order_by(guarded.c.next_at, guarded.c.account, guarded.c.key)
         .limit(limit)
     )
@@ -199,7 +264,7 @@ def follow(connection: Connection) -> int:
     same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
     settled = select(intents.c.status).where(same, intents.c.status.in_(_SETTLED)).scalar_subquery()
     return connection.execute(
-        update(guarded).where(guarded.c.status.in_(UNSETTLED), settled.is_not(None)).values(status=settled)
+        update(guarded).where(_unsettled(guarded), settled.is_not(None)).values(status=settled)
     ).rowcount
 
 
@@ -220,31 +285,10 @@ def strangers(connection: Connection, refunds: Iterable[Refund]) -> tuple[Refund
     )
 
 
-def note_call(connection: Connection, wanted: Wanted, asked: Asked, at: datetime) -> int:
-    """Write down that somebody asked, and return the call's number."""
-    values = {
-        "account": wanted.account,
-        "intent_key": wanted.key,
-        "tool": wanted.tool,
-        "call_id": asked.call_id,
-        "caller": asked.caller,
-        "asked_at": at,
-        "asked": {**(asked.words or {}), **wanted.fingerprint},
-    }
-    number = connection.scalar(insert(calls).values(values).returning(calls.c.number))
-    assert number is not None, "the database counts calls"
-    return int(number)
-
-
-def note_answer(connection: Connection, number: int, outcome: Outcome, at: datetime) -> None:
-    """Write down what a call was told."""
-    connection.execute(
-        update(calls).where(calls.c.number == number).values(answered_at=at, answer=outcome.status)
-    )
-
-
-def _open(connection: Connection, wanted: Wanted, holder: str, *, now: datetime, until: datetime) -> bool:
-    """Write a side effect down, leased; False when its key is known already.
+def _open(
+    connection: Connection, wanted: Wanted, holder: str, *, now: datetime, until: datetime
+) -> Guarded | None:
+    """Return a side effect, written down and leased; None when its key is known already.
 
     An intent of that key that somebody else wrote keeps what it says, and counts as sent: who knows. One that
     was cancelled counts as sent where it says so.
@@ -275,17 +319,16 @@ def _open(connection: Connection, wanted: Wanted, holder: str, *, now: datetime,
         "until": until,
         "fence": 1,
     }
-    return _added(connection, guarded, values)
+    row = connection.execute(_ADD_GUARDED[connection.dialect.name], values).one_or_none()
+    return None if row is None else _made(row, known)
 
 
-def _added(connection: Connection, table: Table, values: Mapping[str, object]) -> bool:
-    """Insert a row; False when its key is taken, by another call that was first, and nothing was written."""
-    adding = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table).values(values)
-    return connection.scalar(adding.on_conflict_do_nothing().returning(table.c.key)) is not None
+def _named(account: AccountId, key: IntentKey) -> dict[str, Any]:
+    return {"of_account": account, "of_key": key}
 
 
-def _own(row: Guarded) -> ColumnElement[bool]:
-    return (guarded.c.account == row.account) & (guarded.c.key == row.key) & (guarded.c.fence == row.fence)
+def _own(row: Guarded) -> dict[str, Any]:
+    return _named(row.account, row.key) | {"of_fence": row.fence}
 
 
 def _lost(row: Guarded) -> LeaseLost:
@@ -295,32 +338,27 @@ def _lost(row: Guarded) -> LeaseLost:
     )
 
 
-def _both() -> Select[Any]:
-    """Return what selects guarded rows beside their intents, which runs and people settle as well."""
-    same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
-    return select(guarded, *(intents.c[name].label(f"intent_{name}") for name in _BESIDE)).outerjoin(
-        intents, same
-    )
-
-
 def _guarded(row: Row[Any]) -> Guarded:
-    fingerprint: Mapping[str, str] = row.fingerprint
-    if row.intent_status is not None:  # What the key came with is the intent's to say, whoever wrote it.
-        theirs = {name: getattr(row, f"intent_{name}") for name in ("amount_minor", "currency", "payment")}
-        fingerprint = {name: str(value) for name, value in theirs.items()}
+    return _made(row, _Beside(*(getattr(row, f"intent_{name}") for name in _Beside._fields)))
+
+
+def _made(row: Row[Any], intent: Intent | _Beside | None) -> Guarded:
+    """Return a guarded row; what its key came with is its intent's to say, whoever wrote that."""
+    known = None if intent is None or intent.status is None else intent
+    prints: Mapping[str, str] = row.fingerprint if known is None else _fingerprint(known)
     return Guarded(
         account=AccountId(row.account),
         key=IntentKey(row.key),
         tool=row.tool,
-        status=IntentStatus(row.intent_status or row.status),
-        fingerprint=fingerprint,
+        status=IntentStatus(row.status if known is None else str(known.status)),
+        fingerprint=prints,
         body=row.body,
         created_at=row.created_at,
         updated_at=row.updated_at,
         next_at=row.next_at,
         until=row.until,
-        payment=row.intent_payment,
-        result_id=row.intent_refund_id or row.result_id,
+        payment=None if known is None else known.payment,
+        result_id=(None if known is None else known.refund_id) or row.result_id,
         first_sent_at=row.first_sent_at,
         sent_at=row.sent_at,
         sends=row.sends,
@@ -330,6 +368,12 @@ def _guarded(row: Row[Any]) -> Guarded:
         holder=row.holder,
         fence=row.fence,
     )
+
+
+def _fingerprint(intent: Intent | _Beside) -> dict[str, str]:
+    """Return what a key came with, as texts; an intent that names no payment came with none."""
+    prints = {"amount_minor": str(intent.amount_minor), "currency": str(intent.currency)}
+    return prints if intent.payment is None else prints | {"payment": intent.payment}
 
 
 def _intent(row: Row[tuple[str | int | datetime | bool | None, ...]]) -> Intent:

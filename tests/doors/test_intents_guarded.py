@@ -10,13 +10,14 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from recon.doors import intents
+from recon.doors.store import calls as noting
 from recon.doors.store.engines import Database
 from recon.model import tables
 from recon.model.errors import LeaseLost
 from recon.model.guarded import calls, switches
 from recon.model.records.guarded import Asked, Guarded, Outcome, OutcomeStatus, Wanted
 from recon.model.records.words import AccountId, IntentKey, IntentStatus, RefundId
-from recon.rules import guarding
+from recon.rules import guarding, keys
 from tests.builders import NOON, PLATFORM, a_refund, an_intent
 
 SECOND = timedelta(seconds=1)
@@ -73,6 +74,7 @@ def test_the_first_call_writes_intent_and_body_down_and_may_act(database: Databa
     row, mine = enter(database)
 
     assert mine
+    assert row == read(database)
     assert (row.status, row.body, row.fingerprint) == (
         IntentStatus.PENDING,
         wanted().body,
@@ -179,6 +181,18 @@ def test_somebody_elses_intent_of_the_same_key_counts_as_sent(
     row, mine = enter(database)
     assert (mine, row.status, row.first_sent_at, row.sends) == (True, status, NOON, 1)
     assert row.fingerprint["amount_minor"] == "1"
+
+
+def test_an_intent_without_a_payment_came_with_none(database: Database) -> None:
+    known = wanted().intent
+    assert known is not None
+    with database.write() as connection:
+        intents.put(connection, replace(known, payment=None))
+
+    entered, read_later = enter(database)[0], read(database)
+    assert entered == read_later
+    assert entered.fingerprint == {"amount_minor": "4900", "currency": "usd"}
+    assert keys.drift(entered.fingerprint, wanted().fingerprint) == ("payment",)
 
 
 @pytest.mark.parametrize("status", [IntentStatus.DONE, IntentStatus.FAILED])
@@ -341,10 +355,10 @@ def test_a_refund_is_no_stranger_whose_key_or_id_an_intent_has(database: Databas
 def test_a_call_is_recorded_with_who_asked_for_what_and_what_it_was_told(database: Database) -> None:
     asked = Asked("call_1", "agent 7", {"amount": "49", "currency": "USD"})
     with database.write() as connection:
-        number = intents.note_call(connection, wanted(), asked, NOON)
-        other = intents.note_call(connection, wanted(), Asked(), NOON)
+        number = noting.note(connection, wanted(), asked, NOON)
+        other = noting.note(connection, wanted(), Asked(), NOON)
         told = Outcome(OutcomeStatus.ALREADY_DONE, "so")
-        intents.note_answer(connection, number, told, NOON + SECOND)
+        noting.note_answer(connection, number, told, NOON + SECOND)
 
         rows = connection.execute(select(calls).order_by(calls.c.number)).all()
     assert [row.number for row in rows] == [number, other]

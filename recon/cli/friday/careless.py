@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from recon.cli.friday.evening import PATIENCE_SECONDS, Call, Click, Return, Step
 from recon.cli.friday.street import Street
 from recon.doors import intents
+from recon.doors.store import calls
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
 from recon.model.errors import ProviderRefused, ProviderUnavailable
@@ -70,11 +71,11 @@ class Shop:
         intent = _intent(call)
         with self.database.write() as connection:
             intents.put(connection, intent)
-            number = intents.note_call(connection, *_asked(call, intent), call.at)
+            number = calls.note(connection, *_asked(call, intent), call.at)
         after = self._sent(call, intent)
         with self.database.write() as connection:
             intents.settle(connection, after, expected=[IntentStatus.PENDING])
-            intents.note_answer(connection, number, Outcome(_TOLD[after.status], ""), after.updated_at)
+            calls.note_answer(connection, number, Outcome(_TOLD[after.status], ""), after.updated_at)
 
     def _sent(self, call: Call, intent: Intent) -> Intent:
         """Return the intent as the tool leaves it after one request under the key it has."""

@@ -1,21 +1,46 @@
-"""What the guarded tools were asked, read back: for the duplicate-call alert and the page on tools.
+"""What the guarded tools were asked and told: written one by one, and read back for alert, page and command.
 
-Goes by the indexes on times. Never writes a call; doors/intents.py does.
+Goes by the indexes on times. Never decides what a call is told.
 """
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from recon.doors.store.engines import Database
 from recon.model.guarded import calls
+from recon.model.records.guarded import Asked, Outcome, Wanted
 from recon.model.records.tools import ToolCall
 from recon.model.records.words import AccountId, IntentKey
 
 OF_INTENT = 100  # Calls that one page shows of an intent: the worst retries known came to eighteen.
 LIMIT = 50_000  # Calls in one reading: more in a day than any shop refunds, and some 50 MB.
+# Made once, because making a statement takes longer than running it.
+_ASK = insert(calls).returning(calls.c.number)
+_ANSWER = update(calls).where(calls.c.number == bindparam("of_number"))
+
+
+def note(connection: Connection, wanted: Wanted, asked: Asked, at: datetime) -> int:
+    """Write down that somebody asked, and return the call's number."""
+    values = {
+        "account": wanted.account,
+        "intent_key": wanted.key,
+        "tool": wanted.tool,
+        "call_id": asked.call_id,
+        "caller": asked.caller,
+        "asked_at": at,
+        "asked": {**(asked.words or {}), **wanted.fingerprint},
+    }
+    number = connection.scalar(_ASK, values)
+    assert number is not None, "the database counts calls"
+    return int(number)
+
+
+def note_answer(connection: Connection, number: int, outcome: Outcome, at: datetime) -> None:
+    """Write down what a call was told."""
+    connection.execute(_ANSWER, {"of_number": number, "answered_at": at, "answer": outcome.status})
 
 
 def since(

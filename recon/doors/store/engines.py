@@ -32,6 +32,7 @@ LIVELY = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
+_PATIENCE = "recon_wait_seconds"  # What an execution option is called that says how long to wait.
 WRITING = "BEGIN IMMEDIATE"  # How a transaction begins that takes SQLite's write lock at once.
 KINDS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 EXPECTED = "sqlite:///FILE or postgresql://USER@HOST/NAME"
@@ -98,27 +99,40 @@ class Database:
         return cls(writer.execution_options(isolation_level="REPEATABLE READ"), writer)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self, *, wait_seconds: float | None = None) -> Iterator[Connection]:
         """Yield a connection that sees one snapshot; nothing is kept of it.
+
+        wait_seconds: as for writing.
 
         Raises:
             DatabaseUnavailable: It cannot be reached or read now.
             ConfigurationError: It refuses us, or its tables are not this version's.
         """
-        with _plain_errors(self.dialect), self._reader.connect() as connection, connection.begin() as reading:
+        with (
+            _plain_errors(self.dialect),
+            self._reader.connect() as connection,
+            _patient(connection, wait_seconds).begin() as reading,
+        ):
             yield connection
             reading.rollback()
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, *, wait_seconds: float | None = None) -> Iterator[Connection]:
         """Yield a connection whose transaction commits at the end, or leaves nothing.
+
+        wait_seconds: how long each statement may wait for others, and on PostgreSQL take at all; None lets it
+        wait for BUSY_SECONDS, and take as long as it needs.
 
         Raises:
             DatabaseUnavailable: It cannot be reached or written now. Unless the connection broke while it
                 committed, nothing was written.
             ConfigurationError: It refuses us, or its tables are not this version's. Nothing was written.
         """
-        with _plain_errors(self.dialect), self._writer.begin() as connection:
+        with (
+            _plain_errors(self.dialect),
+            self._writer.connect() as connection,
+            _patient(connection, wait_seconds).begin(),
+        ):
             yield connection
 
     def close(self) -> None:
@@ -131,6 +145,18 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _patient(connection: Connection, wait_seconds: float | None) -> Connection:
+    """Return the connection, whose next transaction waits no longer than that."""
+    return connection if wait_seconds is None else connection.execution_options(**{_PATIENCE: wait_seconds})
+
+
+def _milliseconds(connection: Connection) -> int | None:
+    """Return how long a transaction that begins may wait; None where nobody said."""
+    seconds: float | None = connection.get_execution_options().get(_PATIENCE)
+    # Whole seconds, so that the calls of one process hardly ever tell a connection something new.
+    return None if seconds is None else 1000 * max(1, int(min(seconds, BUSY_SECONDS)))
 
 
 @contextmanager
@@ -206,6 +232,12 @@ def _sqlite_engine(url: URL, begin: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
+        patience = _milliseconds(connection) or 1000 * BUSY_SECONDS
+        if (
+            connection.info.get(_PATIENCE, 1000 * BUSY_SECONDS) != patience
+        ):  # The file's own lock is not asked for.
+            connection.exec_driver_sql(f"PRAGMA busy_timeout = {patience}")
+            connection.info[_PATIENCE] = patience
         connection.exec_driver_sql(begin)
 
     return engine
@@ -249,10 +281,12 @@ def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
     def start(connection: Connection) -> None:
         # For this transaction only: a pooler in between hands the session to somebody else after it.
         # Plans are made anew: one that was made while a table was empty scans it still when it has grown.
-        connection.exec_driver_sql(
-            f"SELECT set_config('lock_timeout', '{BUSY_SECONDS}s', true), "
-            "set_config('plan_cache_mode', 'force_custom_plan', true)"
-        )
+        patience = _milliseconds(connection)
+        limits = {"lock_timeout": patience or 1000 * BUSY_SECONDS, "plan_cache_mode": "force_custom_plan"}
+        if patience is not None:
+            limits["statement_timeout"] = patience
+        told = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in limits.items())
+        connection.exec_driver_sql(f"SELECT {told}")
 
     return engine
 

@@ -121,6 +121,11 @@ class Wanted:
     body: Mapping[str, object]
     intent: Intent | None = None
 
+    @property
+    def payment(self) -> str | None:
+        """Return the payment that money goes back from; None where it is none of our business."""
+        return None if self.intent is None else self.intent.payment
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:

