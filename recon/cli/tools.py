@@ -157,6 +157,14 @@ def annotations() -> None:
     print(_json({name: rules.annotations(tool) for name, tool in found.items()}))
 
 
+@app.command()
+def prompt() -> None:
+    """Print what the system prompt of an agent with the refund tools should say of them."""
+    from recon.model import tool_texts
+
+    print(tool_texts.PROMPT, end="")
+
+
 def _board(database: "Database", settings: "Settings") -> "Switchboard":
     from recon.switchboard import Switchboard
 

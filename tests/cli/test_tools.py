@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 from recon.cli.tools import app
 from recon.doors.store import operators, switches
 from recon.doors.store.engines import Database
+from recon.model import tool_texts
 from recon.model.errors import ConfigurationError, NotPermitted, Report
 from recon.model.records.people import Operator
 from recon.model.records.tools import Switch, SwitchMove
@@ -138,3 +139,9 @@ def test_what_a_framework_is_told_is_printed(database: Database, database_url: s
         "openWorldHint": True,
     }
     assert told["check_refund_status"]["readOnlyHint"] is True
+
+
+def test_what_a_system_prompt_says_is_printed() -> None:
+    done = CliRunner().invoke(app, ["prompt"], catch_exceptions=False)
+
+    assert (done.exit_code, done.output) == (0, tool_texts.PROMPT)
