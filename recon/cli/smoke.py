@@ -18,6 +18,7 @@ from recon.model.characters import harmless
 from recon.model.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from recon.cli.smoking.report import Smoked
     from recon.cli.smoking.scenarios import Theatre, Trial
     from recon.cli.smoking.stages import Stage
     from recon.cli.smoking.subjects import Subject
@@ -85,23 +86,35 @@ def smoke(
         raise ConfigurationError("--payment names a payment of a provider: say --provider too.")
     if status is not None and tool is None:
         raise ConfigurationError("--status asks about refunds of your own tool: say --tool too.")
-    began = time.monotonic()
-    with ExitStack() as held:
-        folder = Path(held.enter_context(TemporaryDirectory(prefix="recon-smoke-")))
-        stage, key = held.enter_context(_stage(payment, at_provider=provider))
-        theatre, database = held.enter_context(_theatre(stage, key, folder, (tool, status), patience))
-        where = "the provider's test account" if provider else "the sandbox"
-        trials = list(_played(theatre, shown=output is Format.TABLE))
-        from recon.cli.smoking import ledger
-
-        result = ledger.diff(database, trials, folder)
-    smoked = report.Smoked(theatre.subject.name, where, tuple(trials), result, time.monotonic() - began)
+    smoked = _smoked((tool, status), payment, patience, at_provider=provider, shown=output is Format.TABLE)
     if output is Format.JSON:
         print(json.dumps(report.as_json(smoked), indent=2, ensure_ascii=False))
     else:
         _print(report.ending(smoked))
     if not smoked.ok:
         raise typer.Exit(exits.FOUND)
+
+
+def _smoked(
+    named: tuple[str | None, str | None],
+    payment: str | None,
+    patience_seconds: float,
+    *,
+    at_provider: bool,
+    shown: bool,
+) -> "Smoked":
+    """Return what all of it came to. named: tool and status. shown: each scenario, as it is over."""
+    from recon.cli.smoking import ledger, report
+
+    began = time.monotonic()
+    with ExitStack() as held:
+        folder = Path(held.enter_context(TemporaryDirectory(prefix="recon-smoke-")))
+        stage, key = held.enter_context(_stage(payment, at_provider=at_provider))
+        theatre, database = held.enter_context(_theatre(stage, key, folder, named, patience_seconds))
+        trials = tuple(_played(theatre, shown=shown))
+        result = ledger.diff(database, trials, folder)
+    where = "the provider's test account" if at_provider else "the sandbox"
+    return report.Smoked(theatre.subject.name, where, trials, result, time.monotonic() - began)
 
 
 @contextmanager

@@ -16,21 +16,17 @@ from recon.model.records.words import DEAD
 _KEYED = "make the key of the order, the same for every attempt, or let recon.guard.RefundTool do it"
 
 
-def live(refunds: Iterable[Refund]) -> tuple[Refund, ...]:
-    """Return the refunds that count, earliest first."""
-    return tuple(
-        sorted(
-            (each for each in refunds if each.status not in DEAD and not each.system),
-            key=lambda each: (each.created_at, each.id),
-        )
-    )
+def live(sent: Sequence[Sent], refunds: Iterable[Refund]) -> tuple[Refund, ...]:
+    """Return the refunds that count, in the order in which they were asked for, as far as answers tell."""
+    # The provider's times have whole seconds.
+    first = {each.refund_id: number for number, each in reversed(list(enumerate(sent)))}
+    counted = (each for each in refunds if each.status not in DEAD and not each.system)
+    return tuple(sorted(counted, key=lambda each: (first.get(each.id, -1), each.created_at, each.id)))
 
 
 def judged(sent: Sequence[Sent], refunds: Iterable[Refund], *, expected: int = 1) -> str | None:
     """Return None where exactly the expected number of refunds is live; else what is so and what to do."""
-    # In the order in which they were asked for: the provider's times have whole seconds.
-    first = {each.refund_id: number for number, each in reversed(list(enumerate(sent)))}
-    made = sorted(live(refunds), key=lambda each: first.get(each.id, -1))
+    made = live(sent, refunds)
     if len(made) == expected:
         return None
     wanted = several(expected, "refund") if expected else "no refund"

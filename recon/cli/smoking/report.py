@@ -98,7 +98,7 @@ def _scenario(trial: Trial) -> dict[str, Any]:
         "why": trial.why or None,
         "seconds": round(trial.seconds, 3),
         "order": None if trial.order is None else trial.order.id,
-        "refunds": [each.id for each in once.live(trial.refunds)],
+        "refunds": [each.id for each in once.live(trial.sent, trial.refunds)],
         "requests": list(once.story(trial.sent)),
         "calls": list(_calls(trial)),
     }
