@@ -11,9 +11,10 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import approval, making, panels, safe, session, tables, times, unsettled, words
+from dashboard import afterwards, approval, making, panels, safe, session, tables, times, unsettled, words
 from recon.desk import CaseView, Desk
 from recon.model.records.proposals import Proposal
+from recon.model.records.queues import WAITING
 from recon.model.records.words import Action, CaseState, IntentKey, RefundId, Resolution
 from recon.rules import moves
 
@@ -100,21 +101,31 @@ Style = Literal["primary", "secondary", "tertiary"]
 def show(desk: Desk, view: CaseView, zone: tzinfo) -> None:
     """Show what was decided, and the moves that this operator may make."""
     st.header("Decide", anchor=False)
+    afterwards.show(desk, view)
     _standing(desk, view, zone)
     approval.show(desk, view, zone)
     if not view.moves:
         st.caption("You may read this case. Acting on it needs the role operator.")
         return
-    approving = view.proposal is not None and view.unapprovable is None
-    offered = () if approving else view.moves  # One primary button: here it is the approval.
-    primary = next((move for move in offered if move is not Action.COMMENTED), None)
+    primary = _next(view)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for move in sorted(view.moves, key=RARE.__contains__):
+        for move in sorted(view.moves, key=lambda each: (each is not primary, each in RARE)):
             style: Style = "primary" if move is primary else "tertiary" if move in RARE else "secondary"
             _button(desk, view, move, zone, style=style)
     if view.seconded:
         approval.explain(desk, view)
     st.caption("Every move needs a reason, and is kept with your name in the story.")
+
+
+def _next(view: CaseView) -> Action | None:
+    """Return the move that stands out; None where nothing is to be done next, or an approval is."""
+    approving = view.proposal is not None and view.unapprovable is None
+    if approving or view.unjudged is not None or view.case.state not in WAITING:
+        return None
+    if Action.LOOKED in view.moves:
+        found = Action.CONFIRMED in view.moves and unsettled.seen(view) is not None
+        return Action.CONFIRMED if found else Action.LOOKED
+    return next((move for move in view.moves if move is not Action.COMMENTED), None)
 
 
 def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: str) -> None:
@@ -214,7 +225,10 @@ def _asked(desk: Desk, view: CaseView, move: Action, zone: tzinfo) -> Asked:
     if move is Action.LINKED:
         return _link(view)
     if move is Action.CONFIRMED:
-        typed = st.text_input("Id of the refund", max_chars=ID_LIMIT, key="refund")
+        found = unsettled.likely(view)
+        typed = st.text_input("Id of the refund", value=found or "", max_chars=ID_LIMIT, key="refund")
+        if found is not None:
+            st.caption("As it was found. Confirm it by this id, or type another.")
         return {"refund_id": RefundId(typed.strip())}
     if move is Action.UNLINKED:
         linked = {each.id: f"{each.id} → {each.operator_key}" for each in view.refunds if each.operator_key}

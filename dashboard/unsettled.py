@@ -14,11 +14,12 @@ from recon.desk import CaseView, Desk
 from recon.model import wording
 from recon.model.errors import CaseMoved, ReconError
 from recon.model.records.proposals import Proposal
-from recon.model.records.settlements import Look
-from recon.model.records.words import DEAD
+from recon.model.records.settlements import Look, Seen
+from recon.model.records.words import DEAD, RefundId
 from recon.rules import moves
 from recon.settling import LOOK_SECONDS
 
+_LIKELY: Final = "likely-{}"  # In this tab's session, for each case.
 ASKING: Final = f"Asking the provider, for {LOOK_SECONDS:g} seconds at most…"
 
 
@@ -54,6 +55,19 @@ def verdict(view: CaseView, zone: tzinfo) -> str | None:
     return wording.retry(found, "" if found.until is None else times.moment(found.until, zone))
 
 
+def seen(view: CaseView) -> RefundId | None:
+    """Return the refund that this tab's last look at the provider found for the case; None without one."""
+    found: RefundId | None = st.session_state.get(_LIKELY.format(view.case.id))
+    return found
+
+
+def likely(view: CaseView) -> RefundId | None:
+    """Return the refund that a look found, else the only live one that the case's evidence names."""
+    named = view.case.mismatch.refund_ids
+    live = [each.id for each in view.refunds if each.id in named and each.status not in DEAD]
+    return seen(view) or (live[0] if len(live) == 1 else None)
+
+
 def look(view: CaseView, zone: tzinfo, *, action_id: str) -> None:
     """Ask the provider once for as long as the dialog is open, and show what it said."""
     key = f"look-{action_id}"
@@ -74,15 +88,15 @@ def look(view: CaseView, zone: tzinfo, *, action_id: str) -> None:
             panels.trouble(error)
             return
         st.session_state["seen"] = None  # The case has moved, by this very tab.
-    found = st.session_state[key]
+    found: Seen | None = st.session_state[key]
     if found is None:
         st.text("This was asked already: what was found is in the story.")
     else:
-        told, sentence = found
-        broken = told.failed is not None
+        st.session_state[_LIKELY.format(view.case.id)] = found.likely
+        told, broken = found.look, found.look.failed is not None
         panels.note(
             "Not everything was read" if broken else "Everything was read",
-            sentence,
+            found.said,
             tone="orange" if broken else "green",
             icon=":material/warning:" if broken else ":material/check_circle:",
         )

@@ -187,6 +187,15 @@ class Desk:
         limit = self._settings.dashboard.queue_page
         return queue.page(self._database, filters.keepable(), after=after, limit=limit)
 
+    def following(self, filters: QueueFilters, case: Case) -> Case | None:
+        """Return what comes after a case in the queue, from its end on the first; None where nothing else."""
+        for after in (Cursor(case.severity, case.opened_at, case.id), None):
+            found = queue.page(self._database, filters.keepable(), after=after, limit=2)
+            others = [each for each in found.cases if each.id != case.id]
+            if others:
+                return others[0]
+        return None
+
     def count(self, filters: QueueFilters, *, limit: int) -> int:
         """Return how many cases the filters let through, counted no further than the limit."""
         return queue.count(self._database, filters.keepable(), limit=limit)

@@ -25,7 +25,7 @@ from recon.model.records.claims import Settlement
 from recon.model.records.people import Operator
 from recon.model.records.proposals import Proposal, ProposalId
 from recon.model.records.provider import Refund
-from recon.model.records.settlements import Books, Look, Retry
+from recon.model.records.settlements import Books, Look, Retry, Seen
 from recon.model.records.words import Action, CaseId, IntentKey, RefundId
 from recon.model.settings import ProviderSettings, Settings
 from recon.moving import By, Click, Clock, Move, Mover, Planned, utc_now
@@ -65,10 +65,8 @@ class Settling:
         settings = config.load(environ)
         return cls(migrations.ready(settings.database_url.reveal()), settings)
 
-    def look(
-        self, case_id: CaseId, *, version: int, operator: Operator, action_id: str
-    ) -> tuple[Look, str] | None:
-        """Return what the provider shows now of the case's intent, and the same in words.
+    def look(self, case_id: CaseId, *, version: int, operator: Operator, action_id: str) -> Seen | None:
+        """Return what the provider shows now of the case's intent, in words too.
 
         The words become an entry of the case, also where the look-up broke off. None where this very action
         was made before: its entry tells.
@@ -79,7 +77,7 @@ class Settling:
             ProviderRefused: the provider refuses our key or the account. Nothing was written.
             Report: the case does not allow it, or there is no key. Nothing was written.
         """
-        seen: list[tuple[Look, str]] = []
+        seen: list[Seen] = []
 
         def rule(case: Case, **by: Unpack[By]) -> Planned:
             books = self._books(case, Action.LOOKED)
@@ -90,9 +88,9 @@ class Settling:
                     f"Intent {books.intent.key} names no payment, so that the provider cannot be asked for "
                     "its refunds: find it there, then confirm the intent by its id."
                 )
-            found = self._look(books)
-            said = settling.shown(books.intent, found, skew=self._settings.policy.clock_skew)
-            seen.append((found, said))
+            found, skew = self._look(books), self._settings.policy.clock_skew
+            said = settling.shown(books.intent, found, skew=skew)
+            seen.append(Seen(found, said, settling.likely(books.intent, found, skew=skew)))
             return moves.look(case, **(by | {"reason": said}))
 
         click = Click(version=version, reason="", operator=operator, action_id=action_id)

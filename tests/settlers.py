@@ -62,7 +62,7 @@ def looked(town: Town, case: Case, operator: Operator = ANA, **told: Any) -> str
     """Look at the provider, and return what was seen in words."""
     found = at(town, **told).look(case.id, version=case.version, operator=operator, action_id="look")
     assert found is not None
-    return found[1]
+    return found.said
 
 
 def last(town: Town, case: Case) -> tuple[Action, str]:

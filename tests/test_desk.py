@@ -267,6 +267,18 @@ def test_the_queue_is_paged_and_filtered(database: Database) -> None:
     assert desk.summary().waiting == 17
 
 
+def test_what_comes_after_a_case_is_of_the_same_queue_and_begins_anew_at_its_end(database: Database) -> None:
+    desk = Desk(database, Settings(), clock=lambda: NOON)
+    seeds.trouble(database, now=NOON)
+    asked = QueueFilters(kinds=(Kind.DUPLICATE,))
+    queue = desk.queue(asked).cases
+    (alone,) = desk.queue(QueueFilters(kinds=(Kind.ORPHAN,))).cases
+
+    assert [desk.following(asked, case) for case in queue] == [*queue[1:], queue[0]]
+    assert desk.following(QueueFilters(kinds=(Kind.ORPHAN,)), alone) is None
+    assert desk.following(QueueFilters(search=str(queue[3].mismatch.order_id)), alone) == queue[3]
+
+
 @pytest.mark.parametrize(
     "after, complete, expected",
     [

@@ -98,13 +98,9 @@ def _ownership(view: CaseView, zone: tzinfo) -> None:
 
 
 def _moved_meanwhile(view: CaseView, zone: tzinfo) -> None:
-    """Say what was just done here, or what somebody else did since this tab last showed the case."""
-    said = st.session_state.pop("said", None)
+    """Say what somebody else did since this tab last showed the case."""
     seen = st.session_state.get("seen")
     st.session_state["seen"] = (view.case.id, view.case.version)
-    if said is not None:
-        st.success(said, icon=":material/check_circle:")
-        return
     if seen is None or seen[0] != view.case.id or seen[1] >= view.case.version or not view.entries:
         return
     latest = view.entries[-1]

@@ -97,6 +97,12 @@ def shown(intent: Intent, look: Look, *, skew: timedelta) -> str:
     return _fitting(f"{told}{listed}{rest}. {_conclusion(intent, look.sightings, skew)}")
 
 
+def likely(intent: Intent, look: Look, *, skew: timedelta) -> RefundId | None:
+    """Return the one live refund that is the intent's, or else may be; None where none or several are."""
+    found = _own(intent, look.sightings) or _strangers(intent, look.sightings, skew)
+    return found[0].id if len(found) == 1 else None
+
+
 def refuted(books: Books, look: Look, advice: str) -> str:
     """Return what an entry says of an intent that was not refunded; advice: on sending it again."""
     intent = books.intent

@@ -77,6 +77,7 @@ def test_a_stuck_case_is_looked_up_and_confirmed(desk: Desk, sandbox: Street, ta
     expect(dialog).to_have_count(0)
 
     decide(page, "Confirm as refunded", "The shop sees it.")
+    expect(dialog.get_by_label("Id of the refund")).to_have_value(made)  # As the look found it.
     dialog.get_by_label("Id of the refund").fill("re_wrong")
     confirm(page, "Confirm as refunded 49.00 USD")
     expect(page.get_by_text("The provider shows no refund re_wrong")).to_be_visible()

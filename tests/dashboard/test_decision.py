@@ -98,6 +98,19 @@ def test_an_open_case_offers_first_what_is_done_most_and_one_move_stands_out(
     ]
 
 
+def test_nothing_stands_out_where_nothing_is_to_be_done_next(
+    database: Database, found: tuple[Case, ...], visit: Visit
+) -> None:
+    resolved, accepted, adopted = found[0], found[1], of_kind(found, Kind.ORPHAN)
+    decide(resolved, Action.RESOLVED, lambda page: page.selectbox(key="resolution").select_index(0))
+    decide(accepted, Action.ACCEPTED, on(tomorrow()))
+    decide(adopted, Action.ADOPTED)  # The next run judges it.
+
+    pages = [visit("case", case=case.id) for case in (resolved, accepted, adopted)]
+    assert [each.label for page in pages for each in page.button if each.proto.type == "primary"] == []
+    assert "Reopen" in [each.label for each in pages[0].button]
+
+
 def test_the_case_of_an_intent_offers_no_adoption(found: tuple[Case, ...], visit: Visit) -> None:
     page = visit("case", case=of_kind(found, Kind.MISSING).id)
 

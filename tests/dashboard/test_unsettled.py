@@ -18,6 +18,7 @@ from tests import seeds
 from tests.builders import NOON, PLATFORM
 from tests.dashboard.conftest import Visit, now, words
 from tests.dashboard.test_decision import WHY, decide, last, of_kind
+from tests.dashboard.test_decision import asking as page_of
 from tests.sandboxes import STRIPE_KEY, Street
 
 
@@ -48,8 +49,6 @@ def intent(database: Database, case: Case) -> tuple[str, str | None]:
 
 def looked(case: Case) -> AppTest:
     """Open the dialog that looks, which asks for nothing."""
-    from tests.dashboard.test_decision import asking as page_of  # noqa: PLC0415 -- beside its own name here
-
     page = AppTest.from_function(page_of, default_timeout=60)
     page.query_params.update({"case": case.id, "move": str(Action.LOOKED)})
     return page.run()
@@ -66,6 +65,35 @@ def test_only_a_stuck_case_is_settled_by_the_providers_word(
         "Confirm as refunded",
         "Confirm as not refunded",
     ]
+
+
+def primary(page: AppTest) -> list[str]:
+    return [each.label for each in page.button if each.proto.type == "primary"]
+
+
+def test_what_stands_out_is_to_look_and_then_to_confirm_what_was_found(
+    database: Database, sandbox: Street, stuck: Case, visit: Visit
+) -> None:
+    made = refunded(sandbox, stuck)
+    page = visit("case", case=stuck.id)
+    assert primary(page) == ["Look again now"]
+
+    dialog = looked(stuck)
+    dialog.query_params["move"] = str(Action.CONFIRMED)
+    dialog.run()
+    assert dialog.text_input(key="refund").value == made
+    assert "Confirm it by this id, or type another." in words(dialog)
+
+    name = f"likely-{stuck.id}"
+    page.session_state[name] = dialog.session_state[name]
+    assert primary(page.run()) == ["Confirm as refunded"]
+
+
+def test_without_a_look_nothing_is_filled_in_that_the_evidence_does_not_name(stuck: Case) -> None:
+    dialog = AppTest.from_function(page_of, default_timeout=60)
+    dialog.query_params.update({"case": stuck.id, "move": str(Action.CONFIRMED)})
+
+    assert dialog.run().text_input(key="refund").value == ""
 
 
 def test_a_look_shows_what_is_there_and_stays_in_the_story(

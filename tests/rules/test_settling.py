@@ -267,6 +267,26 @@ def test_what_a_look_found_is_said_in_words(look: Look, said: str) -> None:
     assert said in settling.shown(STUCK, look, skew=SKEW)
 
 
+@pytest.mark.parametrize(
+    "sightings, found",
+    [
+        ((), None),
+        ((seen(),), "re_8812"),
+        ((seen(NOBODYS, None),), "re_8812"),
+        ((seen(id=RefundId("re_1")), seen(NOBODYS, None)), "re_1"),  # Its own before what only may be.
+        ((seen(), seen(id=RefundId("re_1"))), None),
+        ((seen(NOBODYS, None), seen(NOBODYS, None, id=RefundId("re_1"))), None),
+        ((seen(status="failed"),), None),
+        ((seen(holder=OTHER),), None),
+        ((seen(NOBODYS, None, amount_minor=100),), None),
+    ],
+)
+def test_one_refund_is_likely_where_it_alone_is_or_may_be_its_own(
+    sightings: tuple[Sighting, ...], found: str | None
+) -> None:
+    assert settling.likely(STUCK, Look(NOON, sightings), skew=SKEW) == found
+
+
 def test_a_look_fits_an_entry_whatever_the_provider_calls_its_refunds() -> None:
     many = tuple(seen(id=RefundId(f"re_{number}" + "x" * 400)) for number in range(40))
 

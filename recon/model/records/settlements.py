@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from recon.model.records.provider import Intent, Refund
-from recon.model.records.words import IntentKey
+from recon.model.records.words import IntentKey, RefundId
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,18 @@ class Look:
     at: datetime
     sightings: tuple[Sighting, ...] = ()
     failed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a person is shown of one look-up. said: what was found, in words.
+
+    likely: the one live refund that is the intent's or else may be; None where there is none, or several.
+    """
+
+    look: Look
+    said: str
+    likely: RefundId | None
 
 
 @dataclass(frozen=True, slots=True)
