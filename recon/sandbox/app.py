@@ -26,14 +26,15 @@ def build(room: Room) -> Starlette:
     """The application over the world in that room."""
     provider = Exchange(room, ProviderCounter())
     slack = Exchange(room, SlackCounter())
+    calls = [*control.routes(room), *clicks.routes(room)]
     return Starlette(
         routes=[
             Route("/v1/{path:path}", provider),
             Route("/api/{path:path}", slack),
             Route("/slack-actions/{path:path}", Exchange(room, AnswersCounter())),
             WebSocketRoute("/link/", Link(room)),
-            *control.routes(room),
-            *clicks.routes(room),
+            *calls,
+            control.unknown(calls),
             Route("/", _to_slack),
             Route("/slack", SlackPage(room)),
             Route("/slack/act", PageForms(room), methods=["POST"]),

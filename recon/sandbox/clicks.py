@@ -45,15 +45,15 @@ Act = Callable[[World, Mapping[str, Any]], Awaitable[object]]
 def routes(room: Room) -> list[Route]:
     """The control paths over the world in that room."""
 
-    def route(path: str, method: str, act: Act) -> Route:
-        return Route(f"/_sandbox/{path}", _endpoint(room, act), methods=[method])
+    def route(path: str, method: str, act: Act, takes: str = "") -> Route:
+        return Route(f"/_sandbox/{path}", _endpoint(room, act, takes), methods=[method])
 
     return [
-        route("clicks", "POST", _click),
-        route("submissions", "POST", _submit),
-        route("interactivity", "POST", _set_up),
-        route("sockets", "POST", _pace),
-        route("disconnect", "POST", _disconnect),
+        route("clicks", "POST", _click, "channel ts user action_id value replay wait_s"),
+        route("submissions", "POST", _submit, "view_id user values close wait_s"),
+        route("interactivity", "POST", _set_up, "url signing_secret"),
+        route("sockets", "POST", _pace, "heard_within_s attempts"),
+        route("disconnect", "POST", _disconnect, "reason connection after_s"),
         route("envelopes", "GET", _envelopes),
         route("views", "GET", _views),
         route("ephemerals", "GET", _ephemerals),
@@ -116,10 +116,10 @@ def _sent(world: World, payload: dict[str, Any]) -> Envelope:
     return envelope
 
 
-def _endpoint(room: Room, act: Act) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(room: Room, act: Act, takes: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
-            sent = await told.sent(request)
+            sent = await told.sent(request, takes)
             return told.Answer(await act(room.world, sent))
         except ValueError as refusal:
             return told.Answer({"error": str(refusal)}, status_code=400)

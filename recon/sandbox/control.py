@@ -34,41 +34,56 @@ from recon.sandbox.slack import Message
 from recon.sandbox.world import Room, World
 
 _CURRENCY = re.compile(r"[a-z]{3}")
+_PAYMENT = "id amount currency account charge customer created_at refund_status disputed"
+_REFUND = "payment amount reason metadata account status created_at category"
+
+Act = Callable[[World, Mapping[str, Any]], object]
 
 
 def routes(room: Room) -> list[Route]:
     """The control paths over the world in that room."""
 
-    def route(path: str, method: str, act: Callable[[World, Mapping[str, Any]], object]) -> Route:
-        return Route(f"/_sandbox/{path}", _endpoint(room, act), methods=[method])
+    def route(path: str, method: str, act: Act, takes: str = "") -> Route:
+        return Route(f"/_sandbox/{path}", _endpoint(room, act, takes), methods=[method])
 
     def reset(_world: World, _sent: Mapping[str, Any]) -> object:
         room.reset()
         return {"ok": True}
 
     return [
-        route("payments", "POST", _add_payment),
+        route("payments", "POST", _add_payment, _PAYMENT),
         route("payments", "GET", lambda world, _: [_payment(p) for p in world.provider.payments()]),
-        route("faults", "POST", _arm),
+        route("faults", "POST", _arm, "on fault times after_s match page"),
         route("faults", "DELETE", lambda world, _: world.faults.take_back()),
         route("faults", "GET", lambda world, _: world.faults.shown()),
-        route("clock", "POST", _move_clock),
+        route("clock", "POST", _move_clock, "advance_s now"),
         route("clock", "GET", lambda world, _: {"now": world.clock.iso()}),
-        route("refunds", "POST", _add_refund),
-        route("refunds/{id}", "POST", _change_refund),
+        route("refunds", "POST", _add_refund, _REFUND),
+        route("refunds/{id}", "POST", _change_refund, "status failure_reason"),
         route("requests", "GET", lambda world, _: [seen.shown() for seen in world.requests]),
         route("messages", "GET", lambda world, _: [_message(world, m) for m in world.slack.messages()]),
-        route("slack", "POST", workplace.set_up),
+        route("slack", "POST", workplace.set_up, workplace.TAKES),
         route("reset", "POST", reset),
     ]
 
 
-def _endpoint(
-    room: Room, act: Callable[[World, Mapping[str, Any]], object]
-) -> Callable[[Request], Awaitable[Response]]:
+def unknown(known: list[Route]) -> Route:
+    """What answers a control call that is none of these, with those that there are."""
+    calls = sorted(
+        f"{method} {route.path}" for route in known for method in (route.methods or set()) - {"HEAD"}
+    )
+
+    async def endpoint(request: Request) -> Response:
+        error = f"there is no {request.method} {request.url.path}; expected one of {', '.join(calls)}"
+        return told.Answer({"error": error}, status_code=404)
+
+    return Route("/_sandbox/{path:path}", endpoint, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+
+
+def _endpoint(room: Room, act: Act, takes: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
-            sent = await told.sent(request)
+            sent = await told.sent(request, takes)
             world = room.world
             world.now()
             return told.Answer(act(world, sent))
@@ -129,11 +144,16 @@ def _arm(world: World, sent: Mapping[str, Any]) -> object:
 def _move_clock(world: World, sent: Mapping[str, Any]) -> object:
     if "advance_s" not in sent and "now" not in sent:
         raise told.WrongInputError('expected "advance_s" in seconds, or "now" as an ISO 8601 time')
-    if "now" in sent:
-        world.clock.set(datetime.fromtimestamp(told.moment(sent, "now", 0.0), UTC))
     seconds = sent.get("advance_s", 0)
     if not isinstance(seconds, int | float) or isinstance(seconds, bool):
         raise told.WrongInputError(f'expected "advance_s" to be a number of seconds, found {seconds!r}')
+    start = told.moment(sent, "now", world.clock.now())
+    try:
+        datetime.fromtimestamp(start + seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise told.WrongInputError(f'expected "advance_s" to lead to a time, found {seconds!r}') from None
+    if "now" in sent:
+        world.clock.set(datetime.fromtimestamp(start, UTC))
     world.clock.advance(seconds)
     world.now()
     return {"now": world.clock.iso()}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -25,18 +26,35 @@ class Answer(JSONResponse):
         return super().render(content) + b"\n"
 
 
-async def sent(request: Request) -> Mapping[str, Any]:
-    """The object in a request's body, with what its path names."""
+async def sent(request: Request, takes: str) -> Mapping[str, Any]:
+    """The object in a request's body, with what its path names; takes: the fields it may have, as words."""
     body = await request.body()
     try:
-        found = json.loads(body) if body.strip() else {}
-    except ValueError:
+        found = json.loads(body, parse_float=_finite, parse_constant=_finite) if body.strip() else {}
+    except (ValueError, RecursionError):  # No JSON, or nested without end.
         raise WrongInputError(
             "expected a JSON object as the body, found something that is not JSON"
         ) from None
     if not isinstance(found, dict):
         raise WrongInputError(f"expected a JSON object as the body, found {type(found).__name__}")
+    only(found, takes)
     return {**found, **request.path_params}
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(written)
+    return number
+
+
+def only(sent: Mapping[str, Any], takes: str) -> None:
+    """Refuse a field beyond these: a misspelt one would else be passed over in silence."""
+    known = takes.split()
+    for name in sent:
+        if name not in known:
+            expected = f"any of {', '.join(known)}" if known else "nothing"
+            raise WrongInputError(f"expected {expected}, found {name!r}")
 
 
 def text(sent: Mapping[str, Any], name: str, default: object = MISSING) -> str:
@@ -77,11 +95,12 @@ def moment(sent: Mapping[str, Any], name: str, default: float) -> float:
     found = sent.get(name)
     if found is None:
         return default
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return float(found)
     try:
-        moment = datetime.fromisoformat(str(found))
-    except ValueError:
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            moment = datetime.fromtimestamp(found, UTC)
+        else:
+            moment = datetime.fromisoformat(str(found))
+    except (ValueError, OverflowError, OSError):  # No time, or none that there is.
         moment = None
     if moment is None or moment.tzinfo is None:
         raise WrongInputError(
@@ -90,11 +109,13 @@ def moment(sent: Mapping[str, Any], name: str, default: float) -> float:
     return moment.timestamp()
 
 
-def records(sent: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """A list of objects."""
+def records(sent: Mapping[str, Any], name: str, takes: str) -> list[Mapping[str, Any]]:
+    """A list of objects; takes: the fields each may have, as words."""
     found = sent.get(name, [])
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise WrongInputError(f'expected "{name}" to be a list of objects, found {found!r}')
+    for record in found:
+        only(record, takes)
     return found
 
 

@@ -16,6 +16,8 @@ from recon.sandbox import told
 from recon.sandbox.slack import TEAM, Workspace
 from recon.sandbox.world import World
 
+TAKES = "rate_limit per_minute names_anywhere open scopes channels users usergroups"
+
 
 def set_up(world: World, sent: Mapping[str, Any]) -> object:
     """Make the workspace so; what is not named stays as it is."""
@@ -25,11 +27,11 @@ def set_up(world: World, sent: Mapping[str, Any]) -> object:
     slack.names_anywhere = told.flag(sent, "names_anywhere", default=slack.names_anywhere)
     slack.open = told.flag(sent, "open", default=slack.open)
     slack.scopes = told.texts(sent, "scopes", slack.scopes)
-    for channel in told.records(sent, "channels"):
+    for channel in told.records(sent, "channels", "name id member archived removed"):
         _channel(slack, channel)
-    for user in told.records(sent, "users"):
+    for user in told.records(sent, "users", "email id name deleted removed"):
         _user(slack, user)
-    for group in told.records(sent, "usergroups"):
+    for group in told.records(sent, "usergroups", "id handle name users disabled removed"):
         _group(slack, group, world.now())
     return {"rate_limit": slack.rate_limited, "names_anywhere": slack.names_anywhere, "open": slack.open}
 

@@ -35,7 +35,28 @@ def test_a_payment_tells_its_charge(sandbox: Street) -> None:
         ("clock", {}, 'expected "advance_s"'),
         ("clock", {"advance_s": "1"}, 'expected "advance_s" to be a number'),
         ("clock", {"now": "2026-05-01T12:00:00"}, "with its offset"),
+        ("clock", {"advance_s": 1e15}, 'expected "advance_s" to lead to a time'),
+        ("clock", {"now": 1e300}, 'expected "now" as an ISO 8601 time'),
         ("slack", {"rate_limit": "off"}, 'expected "rate_limit" to be true or false'),
+        ("payments", {"id": "pi_1", "amount": 1, "currency": "usd", "acount": "a"}, "found 'acount'"),
+        (
+            "faults",
+            {"on": "POST /v1/refunds", "fault": "429", "tiems": 2},
+            "any of on, fault, times",
+        ),
+        ("refunds", {"payment": "pi_0", "charge": "ch_0"}, "found 'charge'"),
+        ("refunds/re_9", {"status": "failed", "reason": "declined"}, "found 'reason'"),
+        ("clock", {"advance": 1}, "expected any of advance_s, now, found 'advance'"),
+        ("slack", {"channel": []}, "found 'channel'"),
+        ("slack", {"channels": [{"name": "ops", "archive": True}]}, "found 'archive'"),
+        ("slack", {"users": [{"mail": "dana@example.com"}]}, "found 'mail'"),
+        ("slack", {"usergroups": [{"id": "S0", "handle": "a", "people": []}]}, "found 'people'"),
+        ("reset", {"everything": True}, "expected nothing, found 'everything'"),
+        ("clicks", {"channel": "C0OPS", "timestamp": "1"}, "found 'timestamp'"),
+        ("submissions", {"view": "V0"}, "found 'view'"),
+        ("interactivity", {"secret": "x"}, "found 'secret'"),
+        ("sockets", {"tries": 1}, "found 'tries'"),
+        ("disconnect", {"why": "warning"}, "found 'why'"),
     ],
 )
 def test_wrong_input_is_refused_with_what_was_expected(
@@ -64,12 +85,24 @@ def test_faults_are_taken_back(sandbox: Street) -> None:
     assert requests.get(f"{sandbox.url}/_sandbox/faults", timeout=5).json() == []
 
 
-@pytest.mark.parametrize("body", ["{", "[1]", '"x"'])
-def test_a_body_that_is_no_object_is_refused(sandbox: Street, body: str) -> None:
-    answer = requests.post(f"{sandbox.url}/_sandbox/faults", data=body, timeout=5)
+@pytest.mark.parametrize("path", ["faults", "clicks"])
+@pytest.mark.parametrize(
+    "body", [b"{", b"[1]", b'"x"', b"\xff", b"[" * 100_000, b'{"after_s": NaN}', b'{"after_s": 1e999}']
+)
+def test_a_body_that_is_no_object_is_refused(sandbox: Street, path: str, body: bytes) -> None:
+    answer = requests.post(f"{sandbox.url}/_sandbox/{path}", data=body, timeout=5)
 
     assert answer.status_code == 400
     assert "expected a JSON object" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("method,path", [("POST", "fault"), ("GET", "reset"), ("DELETE", "payments")])
+def test_a_call_that_there_is_not_is_told_so(sandbox: Street, method: str, path: str) -> None:
+    answer = requests.request(method, f"{sandbox.url}/_sandbox/{path}", timeout=5)
+
+    assert answer.status_code == 404
+    assert f"there is no {method} /_sandbox/{path}; expected one of " in answer.json()["error"]
+    assert "POST /_sandbox/faults" in answer.json()["error"]
 
 
 def test_a_refund_is_made_beside_the_api(sandbox: Street) -> None:
