@@ -92,8 +92,12 @@ def decision(fields: Mapping[str, object], account: object) -> tuple[AccountId, 
 
 def order(order_id: object, account: object) -> tuple[str, AccountId] | Unfit:
     """Return an order and its account in the spelling that its refund has, or why they cannot be."""
-    found = decision({"order_id": order_id}, account)
-    return found if isinstance(found, Unfit) else (found[1]["order_id"], found[0])
+    names = normal({"order_id": order_id, "account": account})
+    if isinstance(names, Unfit):
+        return names
+    if "order_id" not in names:
+        return Unfit(_NO_ORDER)
+    return names["order_id"], AccountId(names.get("account", ""))
 
 
 def refund(

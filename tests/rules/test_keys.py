@@ -197,6 +197,17 @@ def test_what_cannot_be_asked_for_is_said(changes: dict[str, object], expected: 
     assert expected in flaw(**changes)
 
 
+@pytest.mark.parametrize(
+    "order, expected", [(" ", "order_id must say which order"), (True, "order_id must be a")]
+)
+def test_an_order_alone_is_refused_in_the_same_words(order: object, expected: str) -> None:
+    found = keys.order(order, "")
+
+    assert isinstance(found, Unfit)
+    assert expected in found.reason
+    assert keys.order(" 8812 ", " acct_1") == ("8812", "acct_1")
+
+
 @given(
     amount=st.one_of(
         st.text(max_size=8), st.integers(), st.decimals(), st.floats(), st.booleans(), st.none()
