@@ -14,6 +14,7 @@ from recon.model.records.cases import Case
 from recon.model.records.results import Mismatch
 from recon.model.records.words import IntentKey, Kind, Subject
 from tests import seeds
+from tests.browser.axe import Axe, fetched
 from tests.screens import PHONE
 from tests.served import SECONDS, served
 from tests.served import chromium as started
@@ -94,6 +95,12 @@ def chromium() -> Iterator[Browser]:
     """One browser for all tests of a worker."""
     with started() as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> Axe:
+    """axe-core, fetched once per worker."""
+    return fetched(tmp_path_factory.mktemp("axe"))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from recon.model.records.cases import Case
 from tests import seeds
-from tests.browser.axe import Axe, fetched
+from tests.browser.axe import Axe
 from tests.browser.conftest import Desk
 from tests.screens import settled
 
@@ -16,12 +16,6 @@ pytestmark = pytest.mark.browser
 Tab = Callable[[str], Page]
 
 LIGHT, DARK = "light", "dark"
-
-
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> Axe:
-    """axe-core, fetched once per worker."""
-    return fetched(tmp_path_factory.mktemp("axe"))
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """What a report's page says of an earlier report: what is new, still there, of another kind, and gone."""
 
+from collections.abc import Mapping
+
 from recon.model import money, wording
 from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, NowIs, Seen, Standing
 from recon.model.records.reports import Report
@@ -31,54 +33,39 @@ def section(report: Report) -> Html:
 
 def _said(report: Report, comparison: Comparison) -> Html:
     earlier = comparison.earlier
-    gone = comparison.of(Standing.RESOLVED)
-    unsure = sum(each.now_is is not NowIs.NO_MISMATCH for each in gone)
     judged = f", judged as of {findings.at(report, earlier.as_of)}: {wording.VERDICTS[earlier.verdict]}."
-    return markup.joined(
-        [
-            markup.tag(
-                "p",
-                markup.text("Compared with "),
-                markup.foreign(earlier.source),
-                markup.text(judged),
-            ),
-            *(
-                [
-                    markup.paragraph(
-                        f"Of those resolved, {unsure:,} are not settled: each says what it is now."
-                    )
-                ]
-                if unsure
-                else []
-            ),
-        ]
-    )
+    said = [
+        markup.tag("p", markup.text("Compared with "), markup.foreign(earlier.source), markup.text(judged))
+    ]
+    unsure = sum(each.now_is is not NowIs.NO_MISMATCH for each in comparison.of(Standing.RESOLVED))
+    if unsure:
+        are = "is" if unsure == 1 else "are"
+        said.append(
+            markup.paragraph(f"Of those resolved, {unsure:,} {are} not settled: each says what it is now.")
+        )
+    return markup.joined(said)
 
 
 def _totals(comparison: Comparison) -> Html:
     """Return how many there are of each standing, with money per currency, and that they add up."""
-    sides = comparison.at_risk(*Standing)
-    currencies = sorted({*sides[0], *sides[1]})
-    columns = [f">{side} {currency.upper()}" for currency in currencies for side in ("Before", "Now")]
 
     def row(name: str, *standings: Standing, of: tuple[bool, bool] = (True, True)) -> tuple[Html, ...]:
-        sums = comparison.at_risk(*standings)
-        cells = [
-            money.written(Money(side[currency], currency)) if shown and currency in side else ""
-            for currency in currencies
-            for side, shown in zip(sums, of, strict=True)
-        ]
-        number = f"{len(comparison.of(*standings)):,}"
-        return markup.text(name), markup.text(number), *map(markup.text, cells)
+        sides = zip(comparison.at_risk(*standings), of, strict=True)
+        cells = (_amounts(side) if shown else markup.NOTHING for side, shown in sides)
+        return markup.text(name), markup.text(f"{len(comparison.of(*standings)):,}"), *cells
 
     rows = [row(standing.capitalize(), standing) for standing in Standing]
     rows += [
         row("In the earlier report: persisting, reclassified, resolved", *OF_EARLIER, of=(True, False)),
         row("In this report: new, persisting, reclassified", *OF_LATER, of=(False, True)),
     ]
-    return markup.table(
-        "What is at risk, before and now", ("What became of it", ">Mismatches", *columns), rows
-    )
+    columns = ("What became of it", ">Mismatches", ">At risk before", ">At risk now")
+    return markup.table("At risk before and now", columns, rows)
+
+
+def _amounts(at_risk: Mapping[str, int]) -> Html:
+    amounts = (Money(amount, currency) for currency, amount in at_risk.items() if amount)
+    return markup.lines(markup.text(money.written(each)) for each in amounts)
 
 
 def _listed(standing: Standing, found: tuple[Compared, ...]) -> Html:
@@ -94,7 +81,8 @@ def _listed(standing: Standing, found: tuple[Compared, ...]) -> Html:
     ]
     if len(found) > SHOWN:
         parts.append(markup.paragraph(f"And {len(found) - SHOWN:,} more: --format json lists them all."))
-    return markup.tag("details", *parts)
+    # On paper those that persist stand among the mismatches, and need not stand here as well.
+    return markup.tag("details", *parts, class_="numbers" if standing is Standing.PERSISTING else None)
 
 
 def _seen(seen: Seen | None) -> Html:

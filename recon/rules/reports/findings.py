@@ -10,7 +10,7 @@ from recon.model.records.words import Certainty, Kind
 from recon.rules.reports import hours, markup
 from recon.rules.reports.markup import Html
 
-SHOWN = 200  # Rows of one kind on a page: some ten printed sheets. A page of nine kinds stays under 2 MB.
+SHOWN = 100  # Rows of one kind on a page: some seven printed sheets.
 OPEN = 20  # Rows of one kind that are seen at once; the rest are unfolded.
 _REFUNDS = 6  # Refund ids in one row; the CSV has them all.
 
@@ -76,7 +76,7 @@ def _kind(report: Report, kind: Kind, found: list[Mismatch]) -> Html:
 
 def _table(report: Report, kind: Kind, found: list[Mismatch], order: str) -> Html:
     caption = wording.KINDS[kind] + (f", per currency, {order}" if order else "")
-    columns = ("What, and why", f"Since ({report.zone_name})", "Refunds", ">At risk")
+    columns = ("What, and why", ">At risk", f"Since ({report.zone_name})", "Refunds")
     return markup.table(caption, columns, (_row(report, each) for each in found), kind="found")
 
 
@@ -84,9 +84,9 @@ def _row(report: Report, found: Mismatch) -> tuple[Html, ...]:
     amount = markup.tag("strong", markup.text(money.written(found.at_risk)))
     if found.certainty is Certainty.PROBABLE:
         probable = markup.tag("span", markup.text("probable"), class_="probable")
-        amount = markup.joined([amount, probable], "<br>")
+        amount = markup.lines([amount, probable])
     since = markup.tag("span", markup.text(at(report, found.since)), class_="when")
-    return _about(found), since, _refunds(found), amount
+    return _about(found), amount, since, _refunds(found)
 
 
 def _about(found: Mismatch) -> Html:
@@ -109,7 +109,7 @@ def _about(found: Mismatch) -> Html:
     ]
     if named:
         lines.append(markup.tag("span", markup.joined(named, ", "), class_="soft"))
-    return markup.joined(lines, "<br>")
+    return markup.lines(lines)
 
 
 def _refunds(found: Mismatch) -> Html:
@@ -122,4 +122,4 @@ def _refunds(found: Mismatch) -> Html:
         lines.append(said)
     if len(found.refund_ids) > _REFUNDS:
         lines.append(markup.text(f"and {len(found.refund_ids) - _REFUNDS:,} more"))
-    return markup.joined(lines, "<br>") if lines else markup.text("none")
+    return markup.lines(lines) if lines else markup.text("none")

@@ -26,6 +26,11 @@ def joined(parts: Iterable[Html], between: str = "") -> Html:
     return Html(between.join(parts))
 
 
+def lines(parts: Iterable[Html]) -> Html:
+    """Return parts below each other, without those that are nothing."""
+    return joined([part for part in parts if part], "<br>")
+
+
 def tag(name: str, *content: Html, **attributes: str | None) -> Html:
     """Return an element; an attribute that is None is left out, class_ is class, and _ in a name is -."""
     told = "".join(

@@ -105,7 +105,7 @@ def _contents(sections: list[tuple[str, str, Html]]) -> Html:
 
 
 def _money(report: Report) -> Html:
-    """Return money at risk per currency, by certainty and then by kind."""
+    """Return money at risk per currency, by certainty; and by kind."""
     sums: Counter[tuple[str, Kind | Certainty | None]] = Counter()
     number: Counter[str] = Counter()
     for each in report.result.mismatches:
@@ -124,24 +124,27 @@ def _money(report: Report) -> Html:
     by_currency = (
         (
             markup.text(currency.upper()),
-            markup.text(f"{number[currency]:,}"),
+            markup.tag("strong", cell(currency, None)),
             cell(currency, Certainty.CONFIRMED),
             cell(currency, Certainty.PROBABLE),
-            markup.tag("strong", cell(currency, None)),
+            markup.text(f"{number[currency]:,}"),
         )
         for currency in currencies
     )
     by_kind = (
-        (findings.kind_link(kind), markup.text(f"{n:,}"), *(cell(currency, kind) for currency in currencies))
+        (
+            findings.kind_link(kind),
+            markup.text(f"{n:,}"),
+            markup.lines(cell(currency, kind) for currency in currencies),
+        )
         for kind, n in report.result.counts.mismatches.items()
         if n
     )
-    columns = ("Currency", ">Mismatches", ">Confirmed", ">Probable", ">At risk")
-    kinds = ("Kind", ">Mismatches", *(f">{currency.upper()}" for currency in currencies))
+    columns = ("Currency", ">At risk", ">Confirmed", ">Probable", ">Mismatches")
     return markup.joined(
         [
             markup.table("At risk per currency", columns, by_currency),
-            markup.table("At risk per kind", kinds, by_kind),
+            markup.table("At risk per kind", ("Kind", ">Mismatches", ">At risk"), by_kind),
         ]
     )
 

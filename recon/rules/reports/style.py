@@ -37,12 +37,15 @@ table.small { width: auto; min-width: 320px; }
 table.found { min-width: 640px; }
 caption { text-align: left; font-size: 13px; padding: 0 0 4px; }
 th, td { text-align: left; vertical-align: top; padding: 7px 14px 7px 0; border-bottom: 1px solid var(--line);
-  font-weight: 400; overflow-wrap: anywhere; }
+  font-weight: 400; }
+bdi { overflow-wrap: anywhere; }
+tbody th { min-width: 9em; }
 thead th { font-size: 13px; font-weight: 600; color: var(--soft); white-space: nowrap; }
 .n { text-align: right; white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
 tr.sum > * { border-top: 2px solid var(--ink); font-weight: 600; }
-table.found tbody th { width: 60%; } table.found .when { white-space: nowrap; }
+table.found tbody th { width: 56%; min-width: 15em; }
+table.found .n { padding-right: 28px; } table.found .when { white-space: nowrap; }
 .extra { color: var(--red); font-weight: 600; }
 .probable { color: var(--yellow); font-weight: 600; }
 .ok { color: var(--green); font-weight: 600; }
@@ -67,6 +70,7 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   main, header, footer { padding-left: 16px; padding-right: 16px; }
   header { padding-top: 24px; }
   .verdict { font-size: 21px; padding-left: 12px; }
+  table.found .n { padding-right: 14px; }
   dl.facts { grid-template-columns: repeat(2, 1fr); }
 }
 @media print {
@@ -77,6 +81,7 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   body { font-size: 10.5px; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   main, header, footer { max-width: none; padding: 0; }
   h2 { font-size: 14px; margin-top: 22px; break-after: avoid; } h3 { font-size: 12px; break-after: avoid; }
+  dl.facts { grid-template-columns: repeat(6, 1fr); } figcaption, .axis, .most { font-size: 10px; }
   .verdict { font-size: 17px; } dl.facts dd { font-size: 15px; }
   dl.facts dt, caption, thead th { font-size: 10px; }
   tr, figure, dl.facts > div { break-inside: avoid; }

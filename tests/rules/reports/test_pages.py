@@ -271,7 +271,7 @@ def test_a_comparison_says_what_became_of_each_and_that_it_adds_up() -> None:
 
     for said in (
         "Compared with old.json , judged as of 2026-03-06 17:00: mismatches found.",
-        "Of those resolved, 1 are not settled",
+        "Of those resolved, 1 is not settled",
         "New 1 1.00 USD",
         "Persisting 1 2.00 USD 2.50 USD",
         "Reclassified 1 3.00 USD 3.00 USD",

@@ -7,7 +7,7 @@ from recon.model.records.reports import Report
 from recon.model.records.results import Coverage, Policy, Reading
 from recon.rules import linking
 from recon.rules.mismatches import finding
-from recon.rules.reports import matters, pages, sums
+from recon.rules.reports import matters, sums
 from tests.product import INTENT_COLUMNS, REFUND_COLUMNS, table
 from tests.worlds import World, worlds
 
@@ -38,7 +38,7 @@ def reported(world: World) -> Report:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(worlds())
 def test_the_parts_of_each_side_add_up_to_it(world: World) -> None:
     report = reported(world)
@@ -47,4 +47,3 @@ def test_the_parts_of_each_side_add_up_to_it(world: World) -> None:
     assert sum(number for _, number in sums.of_intents(report)) == counts.intents == report.intents.standing
     assert sum(number for _, number in sums.of_refunds(report)) == counts.refunds == report.refunds.standing
     assert sum(number for _, number in report.made) == counts.refunds
-    assert "but " + f"{counts.intents:,} were compared" not in pages.as_html(report)
