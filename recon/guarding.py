@@ -166,6 +166,8 @@ class Gate(Lookups):
             new = guarding.step(row) is Step.SEND and not keys.drift(row.fingerprint, wanted.fingerprint)
             if mine and new:
                 begun = self._begun(connection, row, busy=busy)
+            elif row.until > (longest := guarding.longest_lease(now, self._settings)):
+                intents.shorten(connection, row, longest)
         call.number = number
         return row, mine, begun
 

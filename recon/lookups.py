@@ -16,6 +16,7 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from recon.doors import intents
+from recon.doors.store import strangers
 from recon.doors.store.engines import Database
 from recon.model.errors import LeaseLost, ReconError
 from recon.model.hands import Hands
@@ -83,8 +84,11 @@ class Lookups:
             ReconError: the database is away. What was found until then is written down.
         """
         began, silences = self._timer(), 0
+        now = self._clock()
+        lease, rest = (each(now, self._settings) for each in (guarding.longest_lease, guarding.longest_rest))
         with self._database.write() as connection:
             intents.follow(connection)
+            intents.shorten_all(connection, lease=lease, rest=rest)
         limit = self._settings.settle_limit
         with self._database.read() as connection:
             rows = intents.due(connection, self._hands, now=self._clock(), limit=limit)
@@ -115,14 +119,14 @@ class Lookups:
         """Return what a look-up makes of it, and what was found; nothing is written."""
         began = self._clock()
         finding = self._hands[row.tool].find(row, until=until)
-        strangers = finding.others
-        if strangers:
+        others = finding.others
+        if others:
             try:
                 with self._reading(until) as connection:
-                    strangers = intents.strangers(connection, strangers)
+                    others = strangers.among(connection, others)
             except ReconError as error:  # Nobody can say whose they are.
                 finding = replace(finding, kind=FindingKind.UNREADABLE, said=str(error))
-        return guarding.looked(row, finding, strangers, began, self._settings), finding
+        return guarding.looked(row, finding, others, began, self._settings), finding
 
     def _sweep_one(self, row: Guarded) -> Settled:
         until = self._timer() + self._settings.send_timeout_seconds

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, update
 
 from recon import guard
 from recon.doors import config, intents
@@ -16,6 +16,8 @@ from recon.doors.store.engines import Database
 from recon.guard import Guard, RefundTool
 from recon.model import tables
 from recon.model.errors import ConfigurationError, ProviderRefused
+from recon.model.holds import guarded
+from recon.model.records.guarded import Settled
 from recon.model.records.words import IntentKey, IntentStatus
 from recon.model.settings import ProviderSettings, Secret, Settings
 from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, told
@@ -238,6 +240,11 @@ def test_the_guard_loads_no_frames_and_no_front() -> None:
         "starlette",
         "apscheduler",
         "slack_sdk",
+        "langgraph",
+        "langchain_core",
+        "agents",
+        "openai",
+        "mcp",
     )
     command = f"import sys, recon.guard; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run(
@@ -245,3 +252,28 @@ def test_the_guard_loads_no_frames_and_no_front() -> None:
     )
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("swept", [True, False])
+def test_a_lease_that_a_wrong_clock_took_for_years_lapses_soon(hasty: Shop, *, swept: bool) -> None:
+    hasty.street.fault(REFUNDS, "drop_before")
+    hasty.street.fault(LISTS, "500_before")
+    hasty.refund()
+    with hasty.database.write() as connection:
+        years = hasty.now + timedelta(days=4000)
+        connection.execute(update(guarded).values(until=years, next_at=years))
+    brief = hasty.another(replace(HASTY, deadline_seconds=0.2))
+
+    def asked() -> tuple[str, int, timedelta]:
+        outcome = brief.refund_order("8812", "49.00", "usd", PAYMENT)
+        row = hasty.row()
+        return str(outcome.status), row.fence, row.until - hasty.now
+
+    if swept:
+        assert hasty.tool.settle() == Settled()
+        assert hasty.row().next_at == hasty.now + timedelta(hours=6)
+    assert asked() == ("pending_unknown", 1, 2 * HASTY.lease)
+    hasty.pass_time(seconds=89)
+    assert asked() == ("pending_unknown", 1, timedelta(seconds=1))
+    hasty.pass_time(seconds=1)
+    assert asked()[1] == 2

@@ -31,7 +31,7 @@ from recon.model.errors import LeaseLost
 from recon.model.guarded import switches
 from recon.model.holds import guarded
 from recon.model.records.guarded import Guarded, Wanted
-from recon.model.records.provider import Intent, Refund
+from recon.model.records.provider import Intent
 from recon.model.records.words import UNSETTLED, AccountId, IntentKey, IntentStatus, RefundId
 from recon.model.tables import intents
 
@@ -96,6 +96,11 @@ _TAKE = (
     .where(_is(guarded), guarded.c.until <= bindparam("now"))
     .values(holder=bindparam("to_holder"), until=bindparam("to_until"), fence=guarded.c.fence + 1)
     .returning(guarded.c.fence)
+)
+_SHORTEN = (
+    update(guarded)
+    .where(_is(guarded), guarded.c.until > bindparam("longest"))
+    .values(until=bindparam("longest"))
 )
 _BECAME = _becoming(("status", "first_sent_at"))
 _BECAME_SOMETHING = _becoming(("status", "first_sent_at", "refund_id"))
@@ -227,6 +232,18 @@ def release(connection: Connection, row: Guarded, at: datetime) -> None:
     connection.execute(_WRITE, {"until": at} | _own(row))
 
 
+def shorten(connection: Connection, row: Guarded, longest: datetime) -> None:
+    """Let a lease lapse by then: whoever took it for longer has a wrong clock."""
+    connection.execute(_SHORTEN, _named(row.account, row.key) | {"longest": longest})
+
+
+def shorten_all(connection: Connection, *, lease: datetime, rest: datetime) -> None:
+    """Let all leases of what is unsettled lapse by then, and its rests: for the same reason."""
+    for column, longest in ((guarded.c.until, lease), (guarded.c.next_at, rest)):
+        late = update(guarded).where(_unsettled(guarded), column > longest)
+        connection.execute(late.values({column.name: longest}))
+
+
 def blocked(connection: Connection, row: Guarded | Wanted) -> IntentKey | None:
     """Return an intent on the same payment that was sent and is unsettled; None where there is none.
 
@@ -266,23 +283,6 @@ def follow(connection: Connection) -> int:
     return connection.execute(
         update(guarded).where(_unsettled(guarded), settled.is_not(None)).values(status=settled)
     ).rowcount
-
-
-def strangers(connection: Connection, refunds: Iterable[Refund]) -> tuple[Refund, ...]:
-    """Return those of an account's refunds that no intent of ours asked for, by key or by id."""
-    listed = tuple(refunds)
-    names = {each.intent_key for each in listed} | {each.request_key for each in listed}
-    found = connection.execute(
-        select(intents.c.key, intents.c.refund_id)
-        .where(intents.c.account.in_({each.account for each in listed}))
-        .where(or_(intents.c.key.in_(names - {None}), intents.c.refund_id.in_({each.id for each in listed})))
-    ).all()
-    keys, ids = {key for key, _ in found}, {refund_id for _, refund_id in found}
-    return tuple(
-        each
-        for each in listed
-        if each.id not in ids and each.intent_key not in keys and each.request_key not in keys
-    )
 
 
 def _open(

@@ -131,6 +131,16 @@ def looked(
     return replace(unknown, misses=row.misses + 1, missed_at=now)
 
 
+def longest_lease(now: datetime, settings: GuardSettings) -> datetime:
+    """Return after what time no lease lapses that was taken by a clock like ours."""
+    return now + 2 * settings.lease
+
+
+def longest_rest(now: datetime, settings: GuardSettings) -> datetime:
+    """Return after what time nothing is left alone by a sweep whose clock was like ours."""
+    return now + max(settings.absent_after, _LONGEST_REST)
+
+
 def may_send_again(row: Guarded, now: datetime, settings: GuardSettings) -> bool:
     """Return whether the same body may be sent once more with the same key."""
     first = row.first_sent_at

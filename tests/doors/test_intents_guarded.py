@@ -7,18 +7,17 @@ from datetime import timedelta
 from threading import Barrier
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, update
 
 from recon.doors import intents
-from recon.doors.store import calls as noting
 from recon.doors.store.engines import Database
 from recon.model import tables
 from recon.model.errors import LeaseLost
-from recon.model.guarded import calls, switches
-from recon.model.records.guarded import Asked, Guarded, Outcome, OutcomeStatus, Wanted
+from recon.model.guarded import switches
+from recon.model.records.guarded import Guarded, Wanted
 from recon.model.records.words import AccountId, IntentKey, IntentStatus, RefundId
 from recon.rules import guarding, keys
-from tests.builders import NOON, PLATFORM, a_refund, an_intent
+from tests.builders import NOON, PLATFORM, an_intent
 
 SECOND = timedelta(seconds=1)
 LEASE = 45 * SECOND
@@ -108,6 +107,33 @@ def test_a_lease_lapses_to_the_microsecond_and_the_fence_grows(
 
     assert taken == mine
     assert (row.holder, row.fence) == (("two", 2) if mine else ("one", 1))
+
+
+@pytest.mark.parametrize("over", [timedelta(), SECOND])
+def test_a_lease_that_a_wrong_clock_took_is_shortened_and_no_other(
+    database: Database, over: timedelta
+) -> None:
+    row, _ = enter(database)
+    other, _ = enter(database, wanted("8813"))
+    longest = row.until - over
+    with database.write() as connection:
+        intents.shorten(connection, row, longest)
+    first, second = read(database), read(database, wanted("8813"))
+    with database.write() as connection:
+        intents.shorten_all(connection, lease=longest, rest=longest)
+
+    assert (first, second) == (replace(row, until=longest), other)
+    third = read(database, wanted("8813"))
+    assert (third.until, third.next_at) == (longest, longest)
+
+
+def test_what_is_settled_is_not_shortened(database: Database) -> None:
+    begun = begin(database, wanted())
+    write(database, replace(begun, status=IntentStatus.DONE), release=False)
+    with database.write() as connection:
+        intents.shorten_all(connection, lease=NOON, rest=NOON)
+
+    assert read(database).until == NOON + LEASE
 
 
 def test_nothing_is_written_under_an_old_fence(database: Database) -> None:
@@ -333,45 +359,6 @@ def test_what_was_settled_elsewhere_is_followed_and_no_longer_due(database: Data
 
     with database.read() as connection:
         assert intents.due(connection, TOOLS, now=NOON + LEASE, limit=9) == ()
-
-
-def test_a_refund_is_no_stranger_whose_key_or_id_an_intent_has(database: Database) -> None:
-    begin(database, wanted())
-    with database.write() as connection:
-        intents.put(connection, an_intent(key="k2", refund_id="re_known"))
-    ours = a_refund(id="re_1", intent_key="refund_order:8812")
-    known = a_refund(id="re_known", intent_key=None)
-    requested = a_refund(id="re_2", intent_key=None, request_key="k2")
-    nobodys = a_refund(id="re_3", intent_key="k_nobody")
-    bare = a_refund(id="re_4", intent_key=None)
-    elsewhere = a_refund(id="re_known", intent_key=None, account=AccountId("acct_1"))
-
-    with database.read() as connection:
-        assert intents.strangers(connection, [ours, known, requested, nobodys, bare]) == (nobodys, bare)
-        assert intents.strangers(connection, [elsewhere]) == (elsewhere,)
-        assert intents.strangers(connection, []) == ()
-
-
-def test_a_call_is_recorded_with_who_asked_for_what_and_what_it_was_told(database: Database) -> None:
-    asked = Asked("call_1", "agent 7", {"amount": "49", "currency": "USD"})
-    with database.write() as connection:
-        number = noting.note(connection, wanted(), asked, NOON)
-        other = noting.note(connection, wanted(), Asked(), NOON)
-        told = Outcome(OutcomeStatus.ALREADY_DONE, "so")
-        noting.note_answer(connection, number, told, NOON + SECOND)
-
-        rows = connection.execute(select(calls).order_by(calls.c.number)).all()
-    assert [row.number for row in rows] == [number, other]
-    first, second = rows
-    assert (first.call_id, first.caller, first.intent_key, first.tool) == (
-        "call_1",
-        "agent 7",
-        "refund_order:8812",
-        "refund_order",
-    )
-    assert first.asked == {"amount": "49", "amount_minor": "4900", "currency": "usd", "payment": "pi_1"}
-    assert (first.asked_at, first.answered_at, first.answer) == (NOON, NOON + SECOND, "already_done")
-    assert (second.call_id, second.answer, second.answered_at) == (None, None, None)
 
 
 def test_an_orders_intents_are_read_newest_first(database: Database) -> None:
