@@ -65,5 +65,15 @@ class Street:
             with _OPENER.open(request, timeout=_TIMEOUT_SECONDS) as answer:
                 return json.load(answer)
         except (URLError, OSError) as error:  # It was stopped, or refused what it was told.
-            said = error.read().decode() if isinstance(error, HTTPError) else getattr(error, "reason", error)
+            said = _refusal(error) or getattr(error, "reason", None) or error
             raise ProviderUnavailable(f"Expected the sandbox to answer {path}, found: {said}.") from None
+
+
+def _refusal(error: OSError) -> str | None:
+    """Return why the sandbox refused, in its words; None where it did not answer."""
+    if not isinstance(error, HTTPError):
+        return None
+    try:
+        return str(json.load(error)["error"])
+    except (ValueError, KeyError, TypeError):  # Another server is at that address.
+        return None
