@@ -51,7 +51,7 @@ class Guard:
         declared: Tool | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """send: takes key and body, and returns an id; ProviderRefused from it says that nothing was done.
+        """send: takes key and body, and returns an id, if any; ProviderRefused says that nothing was done.
 
         find: takes the same, and returns the id of what the key made, or None where all was looked through.
         declared: what tools.toml says of the tool; None lets any fields make a key, and the whole body is
