@@ -13,6 +13,7 @@ import typer
 
 from recon.cli import (
     backfill,
+    backtest,
     dashboard,
     db,
     deliver,
@@ -73,6 +74,7 @@ def _lint(context: typer.Context) -> None:
 
 app.command("demo")(demo.demo)
 app.command("diff")(diff.diff)
+app.command("backtest")(backtest.backtest)
 app.command("dashboard")(dashboard.dashboard)
 app.add_typer(db.app)
 app.command("sandbox")(sandbox.sandbox)

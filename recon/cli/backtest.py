@@ -1,0 +1,126 @@
+"""`recon backtest`: what hourly runs with other graces would have reported of two files."""
+
+import sys
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recon.cli import progress, sides
+from recon.cli.options import Format, Output
+from recon.model.records.results import Coverage, Policy, Result
+
+if TYPE_CHECKING:
+    from recon.model.frames import Intake
+    from recon.model.links import Links
+    from recon.model.records.trials import Outcome, Rung, Trial
+    from recon.rules.trials import Reported
+
+_MOST_HOURS = 24 * 45  # As far back as the hour itself re-lists refunds.
+
+Hours = Annotated[
+    int, typer.Option(metavar="N", min=1, max=_MOST_HOURS, help="How many hourly runs, up to --as-of.")
+]
+Grace = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[=N,N]", help="Only this grace, with values of your own if you like; may be repeated."
+    ),
+]
+
+
+def backtest(
+    intents: sides.IntentsFile,
+    refunds: sides.RefundsFile,
+    *,
+    as_of: sides.AsOf = None,
+    hours: Hours = 24,
+    grace: Grace = None,
+    format_: Output = Format.TABLE,
+    columns: sides.Columns = None,
+    incomplete: sides.Incomplete = None,
+    refunds_from: sides.RefundsFrom = None,
+    intents_from: sides.IntentsFrom = None,
+    policy: sides.PolicyFile = None,
+) -> None:
+    """Replay the hours of two files under other graces: what they would have reported, and what settled.
+
+    One grace is changed at a time; an asterisk marks the value of the policy itself. A row's past is what the
+    file tells of it: an intent is taken for pending until it was last updated.
+
+    Exit 0: the table is there.
+    Exit 2: the input or an argument cannot be used.
+    """
+    told = sides.told(
+        as_of=as_of,
+        incomplete=incomplete,
+        refunds_from=refunds_from,
+        intents_from=intents_from,
+        policy=policy,
+    )
+    with progress.patient() as doing:
+        read = sides.read(intents, refunds, columns, told, doing)
+        trial = _trial(read, told, grace or [], hours, doing)
+    from recon.rules.reports import ladders
+
+    if format_ is Format.JSON:
+        sys.stdout.write(ladders.json_text(trial, told.policy))
+        return
+    from rich.console import Console
+
+    Console(highlight=False).print(ladders.as_table(trial))
+
+
+def _trial(
+    read: sides.Both, told: sides.Told, asked: list[str], number: int, doing: progress.Doing
+) -> "Trial":
+    """Return what each rung would have reported in each hour, and what of it is left in the end."""
+    from recon.model.records.trials import Trial
+    from recon.rules import trials
+
+    rungs = trials.rungs(told.policy, asked)
+    latest = [at for at in (read.intents.latest, read.refunds.latest, read.as_of) if at is not None]
+    created = [side.frame["created_at"].min() for side in (read.intents, read.refunds) if len(side.frame)]
+    hours = trials.hours(min(created).to_pydatetime() if created else None, read.as_of, number)
+    end = max(latest)
+    judge = _Judge(told.coverage)
+    policies = list(dict.fromkeys(rung.policy for rung in rungs))
+    reported: dict[Policy, Reported] = {policy: {} for policy in policies}
+    last: dict[Policy, Result] = {}
+    for place, at in enumerate(hours):
+        known = trials.as_known(read.intents, read.refunds, at)
+        for step, policy in enumerate(policies):
+            doing(
+                f"Judging hour {place + 1} of {len(hours)}",
+                done=place * len(policies) + step,
+                total=(len(hours) + 1) * len(policies),
+            )
+            last[policy] = judge(known, policy, at)
+            trials.heard(reported[policy], last[policy])
+    doing("Seeing what settled")
+    ends = {policy: judge((read.intents, read.refunds), policy, end) for policy in policies}
+
+    def outcome(rung: "Rung") -> "Outcome":
+        return trials.outcome(rung, reported[rung.policy], last[rung.policy], ends[rung.policy])
+
+    return Trial(hours, end, tuple(map(outcome, rungs)))
+
+
+class _Judge:
+    """The diff of both sides; what the policies link alike is linked once."""
+
+    def __init__(self, coverage: Coverage) -> None:
+        self._coverage = coverage
+        self._sides: tuple[Intake, Intake] | None = None
+        self._links: dict[tuple[timedelta, timedelta], Links] = {}
+
+    def __call__(self, sides: "tuple[Intake, Intake]", policy: Policy, at: datetime) -> Result:
+        from recon.rules import linking
+        from recon.rules.mismatches import finding
+
+        if self._sides is not sides:
+            self._sides, self._links = sides, {}
+        linked_by = (policy.inferred_window, policy.clock_skew)
+        links = self._links.get(linked_by) or linking.link(sides[0].frame, sides[1].frame, policy)
+        self._links[linked_by] = links
+        return finding.find(*sides, links, policy=policy, coverage=self._coverage, as_of=at)

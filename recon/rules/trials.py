@@ -1,0 +1,127 @@
+"""Backtests: what hourly runs with other graces would have reported, and what of it settled by itself.
+
+The diff is the caller's; here is what it is given and what its results come to. The files hold each row as it
+stands in the end: an intent that was updated later is taken for pending until then, and a refund's status is
+taken to have been what it is.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import pandas as pd
+
+from recon.model import policies
+from recon.model.errors import ConfigurationError
+from recon.model.frames import Intake
+from recon.model.records.results import Money, Policy, Result
+from recon.model.records.trials import Outcome, Rung
+from recon.model.records.words import AccountId, IntentStatus, Kind, Subject
+
+HOUR: Final = timedelta(hours=1)
+# Around each default, from too eager to too patient; the policy's own value stands among them.
+LADDERS: Final[Mapping[str, tuple[float, ...]]] = {
+    "stuck_after_minutes": (15, 30, 60, 120, 240),
+    "missing_after_minutes": (5, 15, 30, 60, 240),
+    "orphan_after_minutes": (5, 15, 30, 60, 240),
+    "duplicate_window_hours": (1, 6, 24, 72, 168),
+    "repeat_window_days": (1, 7, 30, 90),
+    "inferred_window_hours": (1, 6, 24, 72),
+    "clock_skew_seconds": (0, 5, 60),
+    "provider_pending_after_days": (3, 7, 14, 30),
+}
+
+Reported = dict[tuple[AccountId, Subject], tuple[Kind, Money]]
+
+
+def rungs(policy: Policy, asked: Iterable[str]) -> tuple[Rung, ...]:
+    """Return the values to try, grace by grace in recon.toml's order, each ladder from low to high.
+
+    asked: names, each with values of its own where it says name=1,2,3; none is every ladder.
+
+    Raises:
+        ConfigurationError: a name is no grace that has a ladder, or a value is not what it takes.
+    """
+    wanted: dict[str, tuple[float, ...]] = {}
+    for each in asked:
+        name, given, values = each.partition("=")
+        if name not in LADDERS:
+            raise ConfigurationError(
+                f"--grace must be one of {', '.join(LADDERS)}, or one with =1,2,3; found {each[:60]!r}."
+            )
+        wanted[name] = tuple(_number(name, value) for value in values.split(",")) if given else LADDERS[name]
+    return tuple(
+        rung for name in LADDERS if name in (wanted or LADDERS) for rung in _ladder(policy, name, wanted)
+    )
+
+
+def hours(first: datetime | None, last: datetime, number: int) -> tuple[datetime, ...]:
+    """Return the hours of `number` runs, the last of them at `last`, none before there is anything."""
+    every = [last - HOUR * back for back in range(number - 1, -1, -1)]
+    return tuple(at for at in every if at == last or first is None or at >= first)
+
+
+def as_known(intents: Intake, refunds: Intake, at: datetime) -> tuple[Intake, Intake]:
+    """Return both sides as they stood at a time, as far as their rows tell."""
+    time = pd.Timestamp(at)
+    ours = intents.frame[intents.frame["created_at"] <= time].reset_index(drop=True)
+    theirs = refunds.frame[refunds.frame["created_at"] <= time].reset_index(drop=True)
+    later = ours["updated_at"] > time
+    ours["status"] = ours["status"].mask(later, IntentStatus.PENDING.value)
+    ours["refund_id"] = ours["refund_id"].mask(later)
+    ours["updated_at"] = ours["updated_at"].mask(later, ours["created_at"])
+    ours["first_sent_at"] = ours["first_sent_at"].mask(ours["first_sent_at"] > time)
+    return replace(intents, frame=ours), replace(refunds, frame=theirs)
+
+
+def heard(reported: Reported, result: Result) -> None:
+    """Add what one run reports to what the runs before it did; the latest word on a subject stands."""
+    for each in result.mismatches:
+        reported[each.account, each.subject] = each.kind, each.at_risk
+
+
+def outcome(rung: Rung, reported: Reported, last: Result, end: Result) -> Outcome:
+    """Return what a rung comes to. last: of the last run. end: the same policy on everything there is."""
+    left = {(each.account, each.subject) for each in end.mismatches}
+    settled = {pair: seen for pair, seen in reported.items() if pair not in left}
+    return Outcome(
+        rung=rung,
+        reported=_by_kind(reported),
+        settled=_by_kind(settled),
+        at_risk=_money(reported),
+        settled_at_risk=_money(settled),
+        in_flight=last.counts.in_flight,
+    )
+
+
+def _ladder(policy: Policy, name: str, wanted: Mapping[str, Sequence[float]]) -> Iterable[Rung]:
+    """Yield the rungs of one grace, with the policy's own among them."""
+    field, _ = policies.KEYS[name]
+    own = getattr(policy, field)
+    values = {policies.one(name, value, source="--grace")[1] for value in wanted.get(name, LADDERS[name])}
+    for value in sorted({*values, own}):
+        told = policies.written(name, value)
+        yield Rung(name, told, replace(policy, **{field: value}), usual=value == own)
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ConfigurationError(
+            f"--grace {name} must be numbers, such as 15,60; found {value[:40]!r}."
+        ) from None
+
+
+def _by_kind(reported: Reported) -> dict[Kind, int]:
+    counted = Counter(kind for kind, _ in reported.values())
+    return {kind: counted[kind] for kind in Kind if counted[kind]}
+
+
+def _money(reported: Reported) -> dict[str, int]:
+    sums: Counter[str] = Counter()
+    for _, money in reported.values():
+        sums[money.currency] += money.amount_minor
+    return {currency: amount for currency, amount in sorted(sums.items()) if amount}
