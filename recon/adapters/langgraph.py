@@ -3,21 +3,18 @@
 Needs the extra langgraph. A node's retry policy finds nothing to retry, because no tool raises.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool
-from pydantic import BaseModel, WithJsonSchema
+from pydantic import BaseModel
 
 from recon.adapters import functions
+from recon.adapters.arguments import Amount, OrderId, Reason
 from recon.adapters.functions import Lookup, Refunds
 from recon.guard import RefundTool
 from recon.model import tool_texts
 
-# A text to the model. What else may come is for the guard to refuse, in words that are always the same.
-OrderId = Annotated[Any, WithJsonSchema(tool_texts.argument("order_id"))]
-Amount = Annotated[Any, WithJsonSchema(tool_texts.argument("amount"))]
-Reason = Annotated[Any, WithJsonSchema(tool_texts.argument("reason"))]
 CallId = Annotated[str, InjectedToolCallId]
 
 

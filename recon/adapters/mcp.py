@@ -4,12 +4,12 @@ Needs the extra mcp. What the server says of each tool (destructive, read-only, 
 declares of it, as `recon tools annotations` prints it.
 """
 
-from typing import Annotated, Any
+from typing import Any
 
 from mcp.server.fastmcp import Context, FastMCP
 from mcp.types import ToolAnnotations
-from pydantic import WithJsonSchema
 
+from recon.adapters.arguments import Amount, OrderId, Reason
 from recon.adapters.functions import Lookup, Refunds
 from recon.doors import config
 from recon.guard import KEY_FIELDS, RefundTool
@@ -20,10 +20,6 @@ from recon.model.settings import Settings
 from recon.rules import registry as declaring
 
 Asking = Context[Any, Any, Any]
-# A text to the model; what else may come is for the guard to refuse.
-OrderId = Annotated[Any, WithJsonSchema(tool_texts.argument("order_id"))]
-Amount = Annotated[Any, WithJsonSchema(tool_texts.argument("amount"))]
-Reason = Annotated[Any, WithJsonSchema(tool_texts.argument("reason"))]
 _EFFECTS = {tool_texts.REFUND: (Effect.SIDE_EFFECT, KEY_FIELDS), tool_texts.STATUS: (Effect.READ, ())}
 
 

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -137,6 +138,21 @@ async def test_whoever_is_cancelled_while_the_books_are_read_sent_nothing(host: 
     with pytest.raises(asyncio.CancelledError):
         await asked
     assert (host.shop.posts(), host.shop.calls()) == ([], [])
+
+
+@in_a_thread
+async def test_books_that_are_read_slowly_hold_up_no_event_loop(host: Host) -> None:
+    """A plain look-up waits here for what only the turning loop brings."""
+    turned = threading.Event()
+
+    def slow(order_id: str) -> Payable | None:
+        assert turned.wait(5)
+        return host.lookup(order_id)
+
+    asked = asyncio.create_task(Refunds(host.shop.tool, slow).arefund(ORDER, "49.00"))
+    asyncio.get_running_loop().call_later(0.05, turned.set)
+
+    assert statuses(await asked) == ["done"]
 
 
 def test_threads_of_one_decision_are_one_refund(host: Host) -> None:
