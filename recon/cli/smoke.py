@@ -18,7 +18,7 @@ from recon.model.characters import harmless
 from recon.model.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from recon.cli.smoking.report import Smoked
+    from recon.cli.smoking.report import Line, Smoked
     from recon.cli.smoking.scenarios import Theatre, Trial
     from recon.cli.smoking.stages import Stage
     from recon.cli.smoking.subjects import Subject
@@ -112,7 +112,7 @@ def _smoked(
         stage, key = held.enter_context(_stage(payment, at_provider=at_provider))
         theatre, database = held.enter_context(_theatre(stage, key, folder, named, patience_seconds))
         trials = tuple(_played(theatre, shown=shown))
-        result = ledger.diff(database, trials, folder)
+        result = ledger.diff(database, trials)
     where = "the provider's test account" if at_provider else "the sandbox"
     return report.Smoked(theatre.subject.name, where, trials, result, time.monotonic() - began)
 
@@ -215,11 +215,16 @@ def _played(theatre: "Theatre", *, shown: bool) -> Iterator["Trial"]:
             yield trial
 
 
-def _print(lines: Iterable[tuple[str, str]]) -> None:
-    """Print lines, each with its style."""
+def _print(lines: Iterable["Line"]) -> None:
+    """Print lines: folded under their beginning on a terminal, whole elsewhere."""
     from rich.console import Console
+    from rich.padding import Padding
     from rich.text import Text
 
     console = Console(highlight=False, emoji=False)
-    for text, style in lines:
-        console.print(Text(harmless(text), style=style), soft_wrap=not console.is_terminal)
+    for line in lines:
+        text = Text(harmless(line.text), style=line.style)
+        if console.is_terminal:
+            console.print(Padding(text, (0, 0, 0, line.indent), expand=False))
+        else:
+            console.print(Text(" " * line.indent) + text, soft_wrap=True)

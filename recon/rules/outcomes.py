@@ -48,8 +48,8 @@ def told(row: Guarded, noun: str, state: str | None, *, again: bool) -> Outcome:
 def failed(noun: str, row: Guarded) -> Outcome:
     """Return that it was refused for good, and why."""
     why = row.refusal or "it was settled as not done"
-    told = _sentence(refusals.spoken(why))
-    said = f"The {noun} is not done: {told} Do not try again; hand it over to a person."
+    reason = _sentence(refusals.spoken(why))
+    said = f"The {noun} is not done: {reason} Do not try again; hand it over to a person."
     return Outcome(OutcomeStatus.REJECTED, said, row.key, row.result_id)
 
 
@@ -73,8 +73,8 @@ def disabled(noun: str, key: IntentKey) -> Outcome:
 
 def not_sent(noun: str, key: IntentKey | None, why: str) -> Outcome:
     """Return that nothing was done, and why: a later call may do it."""
-    told = _sentence(refusals.spoken(why))
-    said = f"The {noun} was not sent: {told} Nothing was done. The same call may be made later."
+    reason = _sentence(refusals.spoken(why))
+    said = f"The {noun} was not sent: {reason} Nothing was done. The same call may be made later."
     return Outcome(OutcomeStatus.REJECTED, said, key)
 
 

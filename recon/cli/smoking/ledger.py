@@ -3,11 +3,8 @@
 A tool that keeps no intents of its own is judged as if each order were one intent that is done.
 """
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 from sqlalchemy import select
 
@@ -15,7 +12,6 @@ from recon.cli.smoking.scenarios import Trial, Verdict
 from recon.doors.store.engines import Database
 from recon.doors.store.switches import get, move
 from recon.model.guarded import calls
-from recon.model.phrases import iso
 from recon.model.records.provider import Refund
 from recon.model.records.results import Coverage, Policy, Result
 from recon.model.records.tools import SwitchMove
@@ -24,6 +20,25 @@ from recon.model.tables import intents
 
 _GRACES_OVER = timedelta(hours=2)  # Everything is old enough to be judged.
 _BY = Actor("recon smoke")
+# What the diff asks of each side.
+_INTENT = (
+    *(
+        "key",
+        "account",
+        "order_id",
+        "reference",
+        "payment",
+        "amount_minor",
+        "currency",
+        "status",
+        "refund_id",
+    ),
+    *("created_at", "updated_at", "first_sent_at"),
+)
+_REFUND = (
+    *("id", "account", "payment_intent", "charge", "amount_minor", "currency", "status", "created_at"),
+    "intent_key",
+)
 
 
 def tools(database: Database) -> tuple[str, ...]:
@@ -43,43 +58,29 @@ def throw(database: Database, *, thrown: bool) -> None:
             move(connection, before, made, actor=_BY, reason="a trial", now=now, action_id=action)
 
 
-def diff(database: Database, trials: Iterable[Trial], folder: Path) -> Result:
-    """Return the diff of the orders that were tried. folder: for the two files that it reads."""
-    from recon.doors import files
+def diff(database: Database, trials: Iterable[Trial]) -> Result:
+    """Return the diff of the orders that were tried."""
+    import pandas as pd
+
+    from recon.model import frames
     from recon.rules import linking
     from recon.rules.mismatches import finding
 
     tried = [each for each in trials if each.verdict is not Verdict.SKIPPED]
-    ours, theirs = folder / "intents.json", folder / "refunds.json"
     rows = _intents(database) or [_meant(each) for each in tried]
-    ours.write_text(json.dumps(rows), encoding="utf-8")
-    theirs.write_text(json.dumps([_row(found) for each in tried for found in each.refunds]), encoding="utf-8")
-    left, right, policy = files.read_intents(ours), files.read_refunds(theirs), Policy()
-    links = linking.link(left.frame, right.frame, policy)
+    ours = frames.intents(pd.DataFrame(rows, dtype=object), source="the tool's books")
+    made = [_row(found) for each in tried for found in each.refunds]
+    theirs = frames.refunds(pd.DataFrame(made, columns=_REFUND, dtype=object), source="the provider's books")
+    policy = Policy()
+    links = linking.link(ours.frame, theirs.frame, policy)
     as_of = datetime.now(UTC) + _GRACES_OVER
-    return finding.find(left, right, links, policy=policy, coverage=Coverage(), as_of=as_of)
+    return finding.find(ours, theirs, links, policy=policy, coverage=Coverage(), as_of=as_of)
 
 
 def _intents(database: Database) -> list[dict[str, object]]:
     with database.read() as connection:
-        found = [dict(each) for each in connection.execute(select(intents)).mappings()]
-    names = (
-        "key",
-        "account",
-        "order_id",
-        "reference",
-        "payment",
-        "amount_minor",
-        "currency",
-        "status",
-        "refund_id",
-    )
-    return [{name: each[name] for name in names} | _times(each) for each in found]
-
-
-def _times(row: Mapping[str, Any]) -> dict[str, object]:
-    found = {name: row[name] for name in ("created_at", "updated_at", "first_sent_at")}
-    return {name: iso(at) for name, at in found.items() if isinstance(at, datetime)}
+        found = connection.execute(select(*(intents.c[name] for name in _INTENT))).mappings()
+        return [dict(each) for each in found]
 
 
 def _meant(trial: Trial) -> dict[str, object]:
@@ -93,19 +94,10 @@ def _meant(trial: Trial) -> dict[str, object]:
         "amount_minor": order.amount_minor,
         "currency": order.currency,
         "status": "done",
-        "created_at": iso(first),
-        "updated_at": iso(first),
+        "created_at": first,
+        "updated_at": first,
     }
 
 
 def _row(refund: Refund) -> dict[str, object]:
-    return {
-        "id": refund.id,
-        "payment_intent": refund.payment_intent,
-        "charge": refund.charge,
-        "amount_minor": refund.amount_minor,
-        "currency": refund.currency,
-        "status": refund.status,
-        "created_at": iso(refund.created_at),
-        "intent_key": refund.intent_key,
-    }
+    return {name: getattr(refund, name) for name in _REFUND}

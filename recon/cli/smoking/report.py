@@ -12,7 +12,16 @@ from recon.rules import once
 _STYLES = {Verdict.OK: "green", Verdict.FAIL: "bold red", Verdict.SKIPPED: "yellow"}
 _WORD = max(map(len, Verdict))
 _SAYS = 54  # Columns of the longest scenario.
-Line = tuple[str, str]
+_INDENT = _WORD + 2
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. indent: columns to its left, also of what a terminal folds."""
+
+    text: str
+    style: str = ""
+    indent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,42 +45,41 @@ class Smoked:
 
 
 def lines(trial: Trial) -> Iterator[Line]:
-    """Yield the lines of a scenario, each with its style; one that failed tells its whole story."""
-    style = _STYLES[trial.verdict]
-    yield f"{trial.verdict:<{_WORD}}  {trial.scenario.says:<{_SAYS}} {trial.seconds:5.1f} s", style
-    indent = " " * (_WORD + 2)
+    """Yield the lines of a scenario; one that failed tells its whole story."""
+    yield _line(trial.verdict, f"{trial.scenario.says:<{_SAYS}} {trial.seconds:5.1f} s")
     if trial.why:
-        yield f"{indent}{trial.why}", ""
+        yield Line(trial.why, indent=_INDENT)
     if trial.verdict is Verdict.FAIL:
         for told in (*once.story(trial.sent), *_calls(trial)):
-            yield f"{indent}{told}", "dim"
+            yield Line(told, "dim", _INDENT)
 
 
 def ending(smoked: Smoked) -> Iterator[Line]:
-    """Yield the diff and the verdict, each with its style."""
-    result, indent = smoked.result, " " * (_WORD + 2)
-    counts = f"{several(result.counts.intents, 'intent')} and {several(result.counts.refunds, 'refund')}"
-    if result.mismatches:
-        found = several(len(result.mismatches), "mismatch", "mismatches")
-        yield f"{Verdict.FAIL:<{_WORD}}  recon diff of {counts}: {found}", _STYLES[Verdict.FAIL]
-        for each in result.mismatches:
-            yield f"{indent}{each.kind}: {each.why}", ""
-    else:
-        yield f"{Verdict.OK:<{_WORD}}  recon diff of {counts}: no mismatch", _STYLES[Verdict.OK]
+    """Yield the diff and the verdict."""
+    found, counts = smoked.result.mismatches, smoked.result.counts
+    compared = f"recon diff of {several(counts.intents, 'intent')} and {several(counts.refunds, 'refund')}"
+    told = several(len(found), "mismatch", "mismatches") if found else "no mismatch"
+    yield _line(Verdict.FAIL if found else Verdict.OK, f"{compared}: {told}")
+    for each in found:
+        yield Line(f"{each.kind}: {each.why}", indent=_INDENT)
     if questions := sum(each.questions for each in smoked.trials):
-        yield (
-            f"{Verdict.OK:<{_WORD}}  asked {questions} times whether it went through, which sends nothing",
-            _STYLES[Verdict.OK],
-        )
+        yield _line(Verdict.OK, f"asked {questions} times whether it went through, which sends nothing")
+    yield Line("")
+    yield _verdict(smoked)
+
+
+def _line(verdict: Verdict, says: str) -> Line:
+    return Line(f"{verdict:<{_WORD}}  {says}", _STYLES[verdict])
+
+
+def _verdict(smoked: Smoked) -> Line:
     failed, tried = smoked.count(Verdict.FAIL), len(smoked.trials) - smoked.count(Verdict.SKIPPED)
     said = f"{smoked.tool} against {smoked.where}, in {smoked.seconds:.1f} s"
-    yield "", ""
     if failed:
-        yield f"{failed} of {several(tried, 'scenario')} failed: {said}.", "bold red"
-    elif result.mismatches:
-        yield f"Each order has one refund, and the books disagree: {said}.", "bold red"
-    else:
-        yield f"Each of {several(tried, 'order')} was refunded once: {said}.", "bold green"
+        return Line(f"{failed} of {several(tried, 'scenario')} failed: {said}.", "bold red")
+    if smoked.result.mismatches:
+        return Line(f"Each order has one refund, and the books disagree: {said}.", "bold red")
+    return Line(f"Each of {several(tried, 'order')} was refunded once: {said}.", "bold green")
 
 
 def as_json(smoked: Smoked) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -174,26 +176,31 @@ def cancelled(asking: Awaitable[object], gone: threading.Event) -> object:
     Raises:
         CancelledError: it was.
     """
-
-    async def until_gone() -> object:
-        task = asyncio.ensure_future(asking)
-        left = asyncio.ensure_future(asyncio.to_thread(gone.wait))
-        await asyncio.wait({task, left}, return_when=asyncio.FIRST_COMPLETED)
-        task.cancel()
-        return await task
-
-    return asyncio.run(until_gone())
+    running = _running(asking)
+    gone.wait()
+    running.cancel()
+    return running.result()
 
 
 def _waited(result: object) -> object:
     """Return what a function returned, or what its coroutine comes to."""
-    if not inspect.isawaitable(result):
-        return result
+    return _running(result).result() if inspect.isawaitable(result) else result
+
+
+def _running(asking: Awaitable[object]) -> Future[object]:
+    """Return a call under way in the one loop that all of them share, as in an agent's process."""
 
     async def wait() -> object:
-        return await result
+        return await asking
 
-    return asyncio.run(wait())
+    return asyncio.run_coroutine_threadsafe(wait(), _loop())
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="smoke", daemon=True).start()
+    return loop
 
 
 def _told(answer: object) -> Told:
