@@ -173,8 +173,8 @@ def read(asked: Mapping[str, Any]) -> Fault:
 
 
 def _check_place(kind: Kind, on: str) -> None:
-    slack = " /api/" in on
-    if (slack and kind in _PROVIDER_ONLY) or (not slack and kind in _SLACK_ONLY):
+    provider, slack = " /v1/" in on, " /api/" in on
+    if (not provider and kind in _PROVIDER_ONLY) or (not slack and kind in _SLACK_ONLY):
         raise ValueError(f"the fault {kind.value} does not exist on {on}")
     if kind is Kind.ERROR_THEN_APPEARS and not _CREATION.fullmatch(on):
         raise ValueError(

@@ -288,6 +288,14 @@ def test_a_lost_answer_is_still_in_the_log(sandbox: Street) -> None:
             {"on": "POST /api/chat.update", "fault": "429", "match": {"key": "K"}},
             'on POST /api/chat.update expected "match" with channel as texts',
         ),
+        (
+            {"on": "POST /slack-actions/{a}/{b}/{c}", "fault": "429_lock"},
+            "429_lock does not exist on POST /slack",
+        ),
+        (
+            {"on": "POST /slack-actions/{a}/{b}/{c}", "fault": "fatal_error_after"},
+            "does not exist on POST /slack",
+        ),
         ({"on": "POST /v1/refunds", "fault": "drop_page"}, "drop_page is for lists"),
         ({"on": "GET /v1/refunds/{id}", "fault": "drop_page"}, "drop_page is for lists"),
         ({"on": "GET /v1/account", "fault": "invisible"}, "invisible is for lists"),

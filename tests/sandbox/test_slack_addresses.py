@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+import requests
 from slack_sdk.signature import SignatureVerifier
 
 from tests.sandbox.app import inbox
@@ -101,3 +102,19 @@ def test_a_dialog_is_answered_in_the_body(sandbox: Street) -> None:
 def test_only_loopback_is_called(sandbox: Street, url: str) -> None:
     with pytest.raises(AssertionError, match="like http://127"):
         sandbox.control("interactivity", url=url)
+
+
+@pytest.mark.parametrize("channel,status", [("C0OPS", 429), ("#ops", 429), ("C0FAR", 200)])
+def test_an_answer_to_a_click_may_meet_a_fault_of_its_channel(
+    sandbox: Street, channel: str, status: int
+) -> None:
+    sandbox.control("slack", channels=[{"name": "ops", "id": "C0OPS"}])
+    with inbox() as app:
+        sandbox.control("interactivity", url=app.url, signing_secret=SECRET)
+        address = str(click(sandbox)["response_url"])
+    sandbox.fault("POST /slack-actions/{team}/{id}/{secret}", "429", match={"channel": channel})
+
+    answered = requests.post(address, json={"text": "taken"}, timeout=5)
+
+    assert answered.status_code == status
+    assert [word["text"] for word in sandbox.see("ephemerals")] == (["taken"] if status == 200 else [])
