@@ -1,3 +1,6 @@
+import io
+import threading
+
 import pytest
 
 from recon.cli import progress
@@ -74,3 +77,56 @@ def test_a_terminal_shows_a_bar_that_leaves_nothing_behind(
     told = capsys.readouterr()
     assert told.out == ""
     assert "3 of 48 slices" in told.err
+
+
+class Terminal(io.StringIO):
+    """A screen that somebody looks at. drawn: set when anything is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = threading.Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if "Reading" in text:
+            self.drawn.set()
+        return super().write(text)
+
+
+def test_what_takes_long_is_shown_on_a_terminal_and_gone_when_it_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.patient(after=0) as doing:
+        doing("Reading \x1b[2Jrefunds.csv", done=1, total=3)
+        drawn = screen.drawn.wait(timeout=30)
+
+    assert drawn
+    assert "Reading \ufffd[2Jrefunds.csv" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[2K")
+
+
+def test_what_is_soon_over_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    with progress.patient() as doing:
+        doing("Reading refunds.csv")
+
+    assert screen.getvalue() == ""
+
+
+def test_a_pipe_hears_nothing_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.patient(after=0) as doing:
+        doing("Reading refunds.csv")
+
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_standard_error_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    with progress.patient(after=0) as doing:
+        doing("Reading refunds.csv")
