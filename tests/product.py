@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from recon.doors import files
+from recon.doors.files import reading as files
 from recon.model import frames
 from recon.model.records.results import Coverage, Policy, Reading
 from recon.rules import linking

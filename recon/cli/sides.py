@@ -123,7 +123,7 @@ def read(intents: Path, refunds: Path, columns: Path | None, told: Told, doing: 
         UnusableInput: a file cannot be used, or no row has a time and none was told.
     """
     doing("Loading what reads files")
-    from recon.doors import files
+    from recon.doors.files import reading as files
 
     mapping = files.read_mapping(columns) if columns is not None else None
     doing(f"Reading {intents.name}")

@@ -91,7 +91,7 @@ def texts(raw: pd.Series) -> Cells:
     if column is None:
         read = [_text(value) for value in raw]
         return _from_python(
-            read, [value is None and not _is_missing(cell) for value, cell in zip(read, raw, strict=True)]
+            read, [value is None and not is_missing(cell) for value, cell in zip(read, raw, strict=True)]
         )
     kind = column.type
     if pa.types.is_integer(kind):
@@ -127,7 +127,7 @@ def numerals(raw: pd.Series) -> Cells:
     if column is None:
         read = [_numeral(value) for value in raw]
         cells = _from_python(
-            read, [value is None and not _is_missing(cell) for value, cell in zip(read, raw, strict=True)]
+            read, [value is None and not is_missing(cell) for value, cell in zip(read, raw, strict=True)]
         )
         return _matching(cells, _DECIMAL)
     kind = column.type
@@ -144,7 +144,7 @@ def instants(raw: pd.Series) -> Cells:
     column = plain(raw)
     if column is None:
         read = [_instant_text(value) for value in raw]
-        bad = [value is None and not _is_missing(cell) for value, cell in zip(read, raw, strict=True)]
+        bad = [value is None and not is_missing(cell) for value, cell in zip(read, raw, strict=True)]
         return _instants_of(_from_python(read, bad))
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
@@ -162,8 +162,8 @@ def flags(raw: pd.Series) -> Cells:
     column = plain(raw)
     if column is not None and pa.types.is_boolean(column.type):
         return Cells(column)
-    read = [None if _is_missing(cell) else _FLAGS.get(str(cell).lower()) for cell in raw]
-    bad = [value is None and not _is_missing(cell) for value, cell in zip(read, raw, strict=True)]
+    read = [None if is_missing(cell) else _FLAGS.get(str(cell).lower()) for cell in raw]
+    bad = [value is None and not is_missing(cell) for value, cell in zip(read, raw, strict=True)]
     return Cells(pa.array(read, pa.bool_()), _some(np.array(bad, dtype=bool)))
 
 
@@ -202,7 +202,7 @@ def is_text(kind: Arrow) -> bool:
     return bool(pa.types.is_large_string(kind) or pa.types.is_string(kind) or pa.types.is_null(kind))
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a cell is empty: None, NaN of pandas' own making, NaT or an empty text."""
     return (
         value is None

@@ -3,7 +3,7 @@
 Never guesses: a header counts only if it is ours, or that of an extract tool which the headers give away.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -30,6 +30,12 @@ _PROVIDER: Mapping[str, tuple[str, ...]] = {
     "intent_key": ("intent_key", f"metadata.{METADATA_KEY}", f"metadata_{METADATA_KEY}"),
     "account": ("account", "connected_account_id"),
 }
+
+LIKELY: Mapping[str, tuple[str, ...]] = {
+    INTENTS: (),
+    REFUNDS: (*(word for words in _PROVIDER.values() for word in words), "metadata", "object"),
+}
+"""Headers beside our own that a table of a side often has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +128,16 @@ def _tool(found: AbstractSet[str]) -> Extract | None:
     return marked
 
 
-def with_map(known: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, str]:
-    """Return our names to a source's own, what a column map says before what was recognised.
+def unmapped(known: Mapping[str, str], mapped: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Return what was recognised of a table and a map says nothing else about.
 
-    A column that the map calls an amount in minor units is not read as one in major units too, nor the other
-    way round.
+    mapped: by our name, the headers that the map gives it. A column that the map calls an amount in minor
+    units is not read as one in major units too, nor the other way round.
     """
     amounts = ("amount", "amount_minor")
-    claimed = {mapped[name] for name in amounts if name in mapped}
+    claimed = {header for name in amounts for header in mapped.get(name, ())}
     free = {ours: theirs for ours, theirs in known.items() if ours not in amounts or theirs not in claimed}
-    return {**free, **mapped}
+    return {ours: theirs for ours, theirs in free.items() if ours not in mapped}
 
 
 def mistaken(headers: Iterable[str]) -> str | None:

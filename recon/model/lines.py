@@ -1,13 +1,15 @@
-"""A CSV's bytes as a table of texts, and the lines that are no row of it.
+"""A CSV's bytes as tables of texts, and the lines that are no row of it.
 
 Never guesses a type: every cell is text, an empty one is missing. A file whose lines are all alike is read by
-pyarrow; one ragged line, and the whole is read again line by line, so that each reject has its number.
+pyarrow; one ragged line, and it is read again line by line, so that each reject has its number.
 """
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -15,16 +17,29 @@ import pyarrow.csv as pa_csv
 from recon.model.cells import Arrow
 from recon.model.objects import Refusal
 
+Opened = Callable[[], AbstractContextManager[BinaryIO]]  # A file from its beginning, as often as asked.
+
 _MARK = b"\xef\xbb\xbf"  # UTF-8's byte order mark, which spreadsheets write.
 _BLOCK = 16 * 2**20  # Bytes that pyarrow reads at a time: a row must fit.
+_ROWS = 200_000  # Rows of one table where lines are read one by one.
+_SEPARATORS = ",;\t|"
 
 # Python's own 131,072 characters would refuse, beside one ragged line, what pyarrow reads without it.
 csv.field_size_limit(2**31 - 1)
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """How a CSV begins. names: of its columns, without the blanks around them. skipped: bytes before them."""
+
+    names: list[str]
+    separator: str = ","
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Lines:
-    """A CSV without its header.
+    """Some rows of a CSV.
 
     table: columns named by their position, of large_string. numbers: of its rows, from 1, blank lines not
     counted. refusals: lines that are no row, by number. incomplete: a sentence when the end of the file could
@@ -37,82 +52,161 @@ class Lines:
     incomplete: str | None = None
 
 
-def header(content: bytes) -> list[str]:
-    """Return the names in the first line that is not blank, without the blanks around them.
+def head(content: bytes, known: Collection[str]) -> Head:
+    """Return how a CSV begins, from its first bytes.
+
+    known: headers, in lower case, by which a separator is preferred to one that makes more columns.
 
     Raises:
-        ValueError: there is none, or it is no text; the message says what was found.
+        ValueError: it has no first line, or it is no text; the message says what was found.
     """
-    start = content[:_BLOCK].removeprefix(_MARK).decode("utf-8", errors="replace")
-    try:
-        names = next(row for row in csv.reader(io.StringIO(start, newline="")) if "".join(row).strip())
-    except (csv.Error, StopIteration):
-        raise ValueError("a first line that cannot be read") from None
+    start = content.removeprefix(_MARK)
+    text = start.decode("utf-8", errors="replace")
+    skipped, told = 0, ""
+    first = text.lstrip("\r\n").partition("\n")[0].strip()
+    if first.lower().startswith("sep=") and len(first) == len("sep=;"):  # Spreadsheets' own mark.
+        told = first[-1]
+        skipped = len(content) - len(start) + text.index(first) + len(first)
+        text = text[text.index(first) + len(first) :]
+    found = [(each, _first_row(text, each)) for each in (told or _SEPARATORS)]
+    separator, names = max(
+        found, key=lambda one: (len({name.lower() for name in one[1]} & set(known)), len(one[1]))
+    )
     if "\0" in "".join(names):
         raise ValueError("zero bytes, as in UTF-16, a spreadsheet or an archive")
     if "\N{REPLACEMENT CHARACTER}" in "".join(names):
         raise ValueError("a first line that is no UTF-8")
-    return [name.strip() for name in names]
+    return Head(names, separator, skipped)
 
 
-def read(content: bytes, width: int) -> Lines:
-    """Return the rows below the header; each has as many cells as the header."""
-    if b"\0" in content:  # pyarrow would let it pass.
-        return _patiently(content, width)
+def read(opened: Opened, begun: Head, *, whole: bool) -> Iterator[Lines]:
+    """Yield the rows below the header in their order; each has as many cells as the header.
+
+    whole: all at once, which is quicker, instead of some at a time.
+    """
+    done = 0
+    if not _has_zero_byte(opened):  # pyarrow would let it pass.
+        try:
+            for table in _quickly(opened, begun, whole=whole):
+                yield Lines(table, range(done + 1, done + table.num_rows + 1))
+                done += table.num_rows
+        except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote.
+            pass
+        else:
+            return
+    yield from _patiently(opened, begun, done)
+
+
+def places(opened: Opened, begun: Head, numbers: Collection[int]) -> dict[int, int]:
+    """Return on which line of the file some rows begin, by their numbers; lines count from 1."""
+    wanted = set(numbers)
+    found: dict[int, int] = {}
+    with opened() as file:
+        above = file.read(begun.skipped).count(b"\n")
+        for number, line, _ in _rows(file, begun):
+            if number in wanted:
+                found[number] = above + line
+                if len(found) == len(wanted):
+                    break
+    return found
+
+
+def _first_row(text: str, separator: str) -> list[str]:
+    """Return the cells of the first line that is not blank."""
     try:
-        table = _quickly(content, width)
-    except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote.
-        return _patiently(content, width)
-    return Lines(table, range(1, table.num_rows + 1))
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        return [name.strip() for name in next(row for row in rows if "".join(row).strip())]
+    except (csv.Error, StopIteration):
+        raise ValueError("a first line that cannot be read") from None
 
 
-def _quickly(content: bytes, width: int) -> Arrow:
-    """Return a CSV as a table of texts.
+def _has_zero_byte(opened: Opened) -> bool:
+    """Return whether a file holds a zero byte."""
+    with opened() as file:
+        return any(b"\0" in block for block in iter(lambda: file.read(_BLOCK), b""))
+
+
+def _quickly(opened: Opened, begun: Head, *, whole: bool) -> Iterator[Arrow]:
+    """Yield a CSV as tables of texts.
 
     Raises:
         pa.ArrowInvalid: a line is not like the others.
     """
-    names = [str(position) for position in range(width)]
-    table = pa_csv.read_csv(
-        pa.BufferReader(content),
-        read_options=pa_csv.ReadOptions(block_size=_BLOCK, column_names=names, encoding="utf8"),
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=True),
-        convert_options=pa_csv.ConvertOptions(
+    names = [str(position) for position in range(len(begun.names))]
+    options: dict[str, Any] = {
+        "read_options": pa_csv.ReadOptions(block_size=_BLOCK, column_names=names, encoding="utf8"),
+        "parse_options": pa_csv.ParseOptions(
+            delimiter=begun.separator, newlines_in_values=True, ignore_empty_lines=True
+        ),
+        "convert_options": pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.large_string()), null_values=[""], strings_can_be_null=True
         ),
-    )
-    return table.slice(1)
+    }
+    with opened() as file:
+        file.read(begun.skipped)
+        if whole:
+            yield pa_csv.read_csv(pa.BufferReader(file.read()), **options).slice(1)
+            return
+        first = True
+        for batch in pa_csv.open_csv(file, **options):
+            table = pa.Table.from_batches([batch])
+            yield table.slice(1) if first else table
+            first = False
 
 
-def _patiently(content: bytes, width: int) -> Lines:
-    """Return a CSV's readable rows one by one, and the others."""
-    text = content.removeprefix(_MARK).decode("utf-8", errors="surrogateescape")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: dict[int, list[str]] = {}
-    refusals: dict[int, Refusal] = {}
-    incomplete = None
-    number = -1  # The header is 0.
+def _rows(file: BinaryIO, begun: Head) -> Iterator[tuple[int, int, list[str] | str]]:
+    """Yield each row's number, the header's being 0, its first line, and its cells or what is wrong with it.
+
+    Bytes that are no UTF-8 come as halves of surrogate pairs.
+    """
+    encoding = "utf-8" if begun.skipped else "utf-8-sig"
+    text = io.TextIOWrapper(file, encoding, errors="surrogateescape", newline="")
+    reader = csv.reader(text, delimiter=begun.separator, strict=True)
+    number = -1
     while True:
+        line = reader.line_num + 1
+        row: list[str] | str
         try:
             row = next(reader)
         except StopIteration:
-            break
+            return
         except csv.Error as error:  # A quote out of place, or one that the end of the file left open.
+            row = str(error)
+        if isinstance(row, str) or len(row) > 1 or "".join(row).strip():
             number += 1
-            refusals[number] = Refusal(f"expected a line of CSV, found one that cannot be read: {error}")
-            if "unexpected end of data" in str(error):
-                incomplete = (
-                    f"the quote that row {number} opens is never closed, so what follows it was not read"
-                )
-            continue
-        if len(row) <= 1 and not "".join(row).strip():
-            continue
-        number += 1
-        reason = _unlike(row, width)
-        if reason is not None:
-            refusals[number] = Refusal(reason)
-        elif number:
-            rows[number] = row
+            yield number, line, row
+
+
+def _patiently(opened: Opened, begun: Head, done: int) -> Iterator[Lines]:
+    """Yield a CSV's readable rows one by one, and the others; done: how many rows were read already."""
+    width = len(begun.names)
+    rows: dict[int, list[str]] = {}
+    refusals: dict[int, Refusal] = {}
+    incomplete = None
+    with opened() as file:
+        file.read(begun.skipped)
+        for number, _, row in _rows(file, begun):
+            if isinstance(row, str):
+                refusals[number] = Refusal(f"expected a line of CSV, found one that cannot be read: {row}")
+                if "unexpected end of data" in row:
+                    opens = f"the quote that row {number} opens is never closed"
+                    incomplete = f"{opens}, so what follows it was not read"
+            elif number > done:
+                reason = _unlike(row, width)
+                if reason is None:
+                    rows[number] = row
+                else:
+                    refusals[number] = Refusal(reason)
+            if len(rows) >= _ROWS:
+                yield _lines(rows, width, refusals, None)
+                rows, refusals = {}, {}
+    yield _lines(rows, width, refusals, incomplete)
+
+
+def _lines(
+    rows: dict[int, list[str]], width: int, refusals: dict[int, Refusal], incomplete: str | None
+) -> Lines:
+    """Return rows that were read one by one."""
     turned = zip(*rows.values(), strict=True) if rows else [()] * width
     columns = {str(position): pa.array(cells, pa.large_string()) for position, cells in enumerate(turned)}
     return Lines(pa.table(columns), list(rows), refusals, incomplete)

@@ -4,19 +4,38 @@ Never judges a value: what an object says is copied into our columns, and what i
 its reason.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from recon.model import values
+from recon.model import envelopes, values
 from recon.model.columns import METADATA_KEY
 from recon.model.dtypes import REFUND_DTYPES
+from recon.model.envelopes import Message, Record
 
 # The events that tell which request made a refund. Source: https://docs.stripe.com/api/events/types
 _CREATION_EVENTS = frozenset({"refund.created"})
 # Only an expanded balance transaction tells, by its type or its category, that a partial capture made it.
 # Source: https://docs.stripe.com/reports/balance-transaction-types
 _SYSTEM_TRANSACTIONS = frozenset({"partial_capture_reversal"})
+
+# Streams of extract tools that hold refunds, or what carries them.
+_STREAMS = ("refund", "charge", "event", "payment_intent", "balance_transaction")
+UNREFUNDED = "charges of which nothing was refunded"
+# Objects of the provider's that are often taken for refunds, and what they are.
+_OTHERS = {
+    "payout": "which is money to your own bank",
+    "transfer": "which is money to a connected account",
+    "transfer_reversal": "which is money back from a connected account",
+    "dispute": "which a customer began at their bank and which no refund answers",
+    "invoice": "which asks for money",
+    "credit_note": "which corrects an invoice and names its refund at most",
+    "payment_intent": "which is money that came in",
+    "checkout.session": "which is money that came in",
+    "balance_transaction": "which is a line of the balance and names its refund at most",
+    "topup": "which is money from your own bank",
+}
 
 _OUR_WORDS = frozenset({"amount_minor", "created_at"})
 _ROW_WORDS = frozenset({"id", "key", "amount", "amount_minor"})  # A list page has none of these.
@@ -32,32 +51,38 @@ class Refusal:
 
 @dataclass(slots=True)
 class Opened:
-    """Rows found in a file's objects. row numbers count every object and every refusal, from 1.
+    """Rows found in a file's objects. row numbers count every object and every refusal, from start on.
 
     rows: by number, with our columns where the source was the provider's object, else the source's own.
     sources: by number, the object that the row was made of. refusals: by number. foreign: rows that are not
-    the provider's objects. incomplete: a sentence when a list
-    said that there is more.
+    the provider's objects. left_out: records that are nobody's refunds, as their surroundings say, by what
+    they are; they have no number. incomplete: a sentence when a list said that there is more.
     """
 
+    start: int = 1
     rows: dict[int, Mapping[str, object]] = field(default_factory=dict)
     sources: dict[int, Mapping[str, object]] = field(default_factory=dict)
     refusals: dict[int, Refusal] = field(default_factory=dict)
     foreign: set[int] = field(default_factory=set)
+    left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     incomplete: str | None = None
 
+    @property
+    def next(self) -> int:
+        """Return the number that the next row or refusal gets."""
+        return self.start + len(self.rows) + len(self.refusals)
+
     def add(self, row: Mapping[str, object], source: Mapping[str, object]) -> None:
         """Count a row."""
-        number = len(self.rows) + len(self.refusals) + 1
+        number = self.next
         self.rows[number], self.sources[number] = row, source
         if row is source:
             self.foreign.add(number)
 
     def refuse(self, value: object) -> None:
         """Count what is no row: a refusal, or a value that is no object."""
-        number = len(self.rows) + len(self.refusals) + 1
-        self.refusals[number] = value if isinstance(value, Refusal) else Refusal(_no_object(value))
+        self.refusals[self.next] = value if isinstance(value, Refusal) else Refusal(_no_object(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +96,14 @@ class _Context:
     event: str | None = None
 
 
-def refunds(items: Iterable[object]) -> Opened:
-    """Return the refunds in JSON values: objects, lists, list pages, events, charges, flat rows."""
-    opened = Opened()
-    for item in items:
-        _open(item, _Context(), opened)
-    return opened
+def open_refunds(item: object, opened: Opened) -> None:
+    """Add the refunds in a JSON value: an object, list, list page, event, charge, record or flat row."""
+    _open(item, _Context(), opened)
 
 
-def intents(items: Iterable[object]) -> Opened:
-    """Return the flat intent rows in JSON values: objects, lists, list pages."""
-    opened = Opened()
-    for item in items:
-        _open_intent(item, opened)
-    return opened
+def open_intents(item: object, opened: Opened) -> None:
+    """Add the flat intent rows in a JSON value: an object, list, list page or record."""
+    _open_intent(item, opened)
 
 
 def _open_intent(item: object, opened: Opened) -> None:
@@ -94,6 +113,9 @@ def _open_intent(item: object, opened: Opened) -> None:
             _open_intent(inner, opened)
     elif not isinstance(item, Mapping):
         opened.refuse(item)
+    elif (envelope := envelopes.opened(item)) is not None:
+        if isinstance(envelope, Record):
+            _open_intent(envelope.data, opened)
     elif isinstance(item.get("data"), list) and _is_page(item):
         _note_more(item, opened)
         _open_intent(item["data"], opened)
@@ -110,6 +132,25 @@ def _open(item: object, context: _Context, opened: Opened) -> None:
     if not isinstance(item, Mapping):
         opened.refuse(item)
         return
+    envelope = envelopes.opened(item)
+    if envelope is not None:
+        _open_envelope(envelope, context, opened)
+    elif not _open_around(item, context, opened):
+        _open_object(item, context, opened)
+
+
+def _open_envelope(envelope: Record | Message, context: _Context, opened: Opened) -> None:
+    """Open what an extract tool wrote, leaving out its messages and the records of other tables."""
+    if isinstance(envelope, Message):
+        return
+    if envelope.stream and not any(word in envelope.stream.lower() for word in _STREAMS):
+        opened.left_out[f"records of {envelope.stream[:40]!r}"] += 1
+    else:
+        _open(envelope.data, context, opened)
+
+
+def _open_around(item: Mapping[str, object], context: _Context, opened: Opened) -> bool:
+    """Open what stands inside an object that is only its wrapping; return whether it is."""
     sort, data = item.get("object"), item.get("data")
     if isinstance(sort, Mapping):
         _open(sort, context, opened)
@@ -118,17 +159,38 @@ def _open(item: object, context: _Context, opened: Opened) -> None:
     elif isinstance(data, list) and _is_page(item):
         _note_more(item, opened)
         _open(data, context, opened)
+    elif sort == "balance_transaction" and isinstance(item.get("source"), Mapping):
+        _open(item["source"], context, opened)
+    elif sort == "payment_intent" and (charges := _charges(item)):
+        _open(charges, context, opened)
     elif sort == "charge" or (sort is None and isinstance(item.get("refunds"), Mapping | list)):
         _open_charge(item, context, opened)
-    elif sort == "refund" or _looks_like_refund(item, context):
+    else:
+        return False
+    return True
+
+
+def _open_object(item: Mapping[str, object], context: _Context, opened: Opened) -> None:
+    """Take a refund or a flat row; refuse any other object of the provider's."""
+    sort = item.get("object")
+    if sort == "refund" or _looks_like_refund(item, context):
         opened.add(_row(item, context), item)
         _note_event(item, context, opened)
     elif isinstance(sort, str) and sort and "id" in item and "amount_minor" not in item:
-        opened.refuse(
-            Refusal(f"expected a refund, found the provider's object {sort[:40]!r}", _id_text(item))
-        )
+        what = _OTHERS.get(sort)
+        advice = f", {what}: export refunds, or refund.* events" if what else ""
+        reason = f"expected a refund, found the provider's object {sort[:40]!r}{advice}"
+        opened.refuse(Refusal(reason, _id_text(item)))
     else:
         opened.add(item, item)
+
+
+def _charges(item: Mapping[str, object]) -> list[object]:
+    """Return the charges that a PaymentIntent shows, of which some API versions list all."""
+    listed, latest = item.get("charges"), item.get("latest_charge")
+    if isinstance(listed, Mapping) and isinstance(listed.get("data"), list):
+        return list(listed["data"])
+    return [latest] if isinstance(latest, Mapping) else []
 
 
 def _is_page(item: Mapping[str, object]) -> bool:
@@ -153,6 +215,8 @@ def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened
         if held.get("has_more") is True:
             opened.incomplete = "a charge says that it has_more refunds than it holds, so list its refunds"
         _open(held["data"], inside, opened)
+    elif charge.get("amount_refunded") == 0 and charge.get("refunded") is not True:
+        opened.left_out[UNREFUNDED] += 1
     else:
         opened.refuse(
             Refusal(

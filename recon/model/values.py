@@ -47,18 +47,45 @@ def field(value: object, name: str) -> object:
             return Unreadable("metadata that is no JSON")
     if not value and isinstance(value, str | list | None):  # Some languages write an empty object as [].
         return None
-    return value.get(name) if isinstance(value, Mapping) else Unreadable("metadata that is no object")
+    if isinstance(value, Mapping | Unreadable):
+        return value.get(name) if isinstance(value, Mapping) else value
+    return Unreadable("metadata that is no object")
 
 
 def walked(value: object, path: tuple[str, ...]) -> object:
-    """Return what a value holds at a path; None where it holds nothing there."""
+    """Return what a value holds at a path; None where it holds nothing there.
+
+    In a list a step is a place from 0, or name=text for the first object whose name is the text.
+    """
     for name in path:
-        if isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            value = _list_of(value)
+        if isinstance(value, list) and value and all(isinstance(pair, tuple) for pair in value):
             value = dict(value)  # Arrow's maps come as lists of pairs.
-        value = field(value, name)
+        value = _chosen(value, name) if isinstance(value, list) and value else field(value, name)
         if value is None or isinstance(value, Unreadable):
             return value
     return value
+
+
+def _list_of(text: str) -> object:
+    """Return a JSON list's text as a list."""
+    try:
+        return parsed(text)
+    except (ValueError, RecursionError):  # A spelling of somebody's own, or cut off.
+        return Unreadable("a list that is no JSON")
+
+
+def _chosen(items: list[object], name: str) -> object:
+    """Return one of a list."""
+    key, equals, wanted = name.partition("=")
+    if equals:
+        return next(
+            (item for item in items if isinstance(item, Mapping) and str(item.get(key)) == wanted), None
+        )
+    if name.isdecimal():
+        return items[int(name)] if int(name) < len(items) else None
+    return Unreadable("a list, of which a path must name the place")
 
 
 def trimmed(value: object) -> object:

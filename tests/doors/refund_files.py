@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from recon.doors import files
+from recon.doors.files import reading as files
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
+from recon.model.mapping import Column, Map, Side
 
 HEADER = "id,payment_intent,amount_minor,currency,status,created_at"
 ROW = "re_1,pi_1,4900,usd,succeeded,2026-03-06T17:00:01Z"
@@ -31,6 +32,11 @@ def refunds_of(folder: Path, content: str | bytes, suffix: str = ".csv") -> Inta
     path = folder / f"refunds{suffix}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return files.read_refunds(path)
+
+
+def mapped(**columns: str) -> Map:
+    """Return a map of refunds that names one column for each of ours."""
+    return Map(refunds=Side({ours: Column((theirs,)) for ours, theirs in columns.items()}))
 
 
 def ids(intake: Intake) -> list[str]:

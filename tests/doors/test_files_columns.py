@@ -4,9 +4,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recon.doors import files
+from recon.doors.files import reading as files
 from recon.model.errors import UnusableInput
-from tests.doors.refund_files import FLAT, HEADER, OBJECT, ROW, refunds_of
+from tests.doors.refund_files import FLAT, HEADER, OBJECT, ROW, mapped, refunds_of
 
 
 def test_fivetrans_table_is_known_by_its_headers(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_flat_row_may_carry_metadata(tmp_path: Path) -> None:
 def test_without_a_known_tool_nothing_is_guessed(tmp_path: Path) -> None:
     intake = refunds_of(tmp_path, "id,amount,currency,created,status\nre_1,4900,usd,1772816401,succeeded\n")
 
-    assert [reject.reason for reject in intake.rejects] == ["created_at is missing"]
+    assert [reject.reason for reject in intake.rejects] == ["created_at is missing (line 2)"]
 
 
 def test_a_column_map_names_columns_and_paths(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_column_map_that_names_no_column_of_the_file_is_refused(tmp_path: Path
     path.write_text(f"{HEADER}\n{ROW}\n")
 
     with pytest.raises(UnusableInput, match="has no column 'ref'"):
-        files.read_refunds(path, {"refunds": {"id": "ref"}})
+        files.read_refunds(path, mapped(id="ref"))
 
 
 @pytest.mark.parametrize("header", ["metadata.intent_key", "metadata_intent_key"])
@@ -140,7 +140,7 @@ def test_a_column_that_the_map_calls_minor_units_is_not_read_as_major_ones_too(
         json.dumps([row]) if suffix == ".json" else f"{','.join(row)}\n{','.join(row.values())}\n"
     )
 
-    intake = files.read_refunds(path, {"refunds": {"amount_minor": "amount"}})
+    intake = files.read_refunds(path, mapped(amount_minor="amount"))
 
     assert (intake.frame["amount_minor"].tolist(), intake.rejects) == ([4900], ())
 
@@ -150,8 +150,8 @@ def test_a_column_map_reaches_into_the_providers_objects_too(tmp_path: Path) -> 
     named = OBJECT | {"metadata": {"order_intent": "k7", "intent_key": "other"}}
     path.write_text(json.dumps([named, OBJECT | {"id": "re_2", "metadata": {}}]))
 
-    mapping = {"refunds": {"intent_key": "metadata.order_intent"}}
+    told = mapped(intent_key="metadata.order_intent")
 
-    assert files.read_refunds(path, mapping).frame["intent_key"].fillna("").tolist() == ["k7", ""]
+    assert files.read_refunds(path, told).frame["intent_key"].fillna("").tolist() == ["k7", ""]
     with pytest.raises(UnusableInput, match="no field 'ours'"):
-        files.read_refunds(path, {"refunds": {"intent_key": "ours"}})
+        files.read_refunds(path, mapped(intent_key="ours"))

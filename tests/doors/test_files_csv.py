@@ -15,6 +15,10 @@ from tests.doors.refund_files import HEADER, ROW, ids, refunds_of, refused, unus
         f"{HEADER.replace(',', ' , ')}\n{ROW.replace(',', ' , ')}\n",
         f"{HEADER.upper()}\n{ROW}\n",
         "\n".join('"' + line.replace(",", '","') + '"' for line in (HEADER, ROW)),
+        f"{HEADER}\n{ROW}\n".replace(",", ";"),
+        f"{HEADER}\n{ROW}\n".replace(",", "\t"),
+        f"sep=;\r\n{HEADER}\r\n{ROW}\r\n".replace(",", ";"),
+        f"{HEADER},a;b;c;d;e;f;g;h;i\n{ROW},\n",
     ],
 )
 def test_a_csv_is_read_as_whoever_wrote_it_wrote_it(tmp_path: Path, content: str) -> None:
@@ -46,7 +50,7 @@ def test_a_ragged_line_is_a_reject_with_its_row(tmp_path: Path) -> None:
 
     assert ids(intake) == ["re_1", "re_5"]
     assert refused(intake) == [(2, None), (3, None), (4, "re_4")]
-    assert intake.rejects[0].reason == "expected 6 cells as in the header, found 2"
+    assert intake.rejects[0].reason == "expected 6 cells as in the header, found 2 (line 4)"
 
 
 def test_bytes_that_are_no_utf8_reject_their_line_only(tmp_path: Path) -> None:
@@ -79,7 +83,7 @@ def test_a_header_line_alone_is_a_side_with_nothing_in_it(tmp_path: Path) -> Non
         ("", "is empty"),
         ("\ufeff\n\n", "is empty"),
         ("a,b,c\n1,2,3\n", "its first headers are 'a', 'b', 'c'"),
-        (f"{HEADER}\n{ROW}\n".replace(",", ";"), "'id;payment_intent;amount_minor"),
+        (f"{HEADER}\n{ROW}\n".replace(",", "#"), "'id#payment_intent#amount_minor"),
         ('{"id": "re_1"}', "none of the columns"),
         (f"{HEADER}\n{ROW}\n".encode("utf-16"), "UTF-8"),
         (b"PK\x03\x04\x00\x00", "UTF-8"),
@@ -99,7 +103,7 @@ def test_a_csv_that_is_none_of_refunds_is_refused_with_what_was_found(
 def test_a_csv_that_lacks_one_needed_column_has_its_rows_rejected(tmp_path: Path) -> None:
     intake = refunds_of(tmp_path, "id,amount_minor,currency\nre_1,4900,usd\n")
 
-    assert [reject.reason for reject in intake.rejects] == ["created_at is missing"]
+    assert [reject.reason for reject in intake.rejects] == ["created_at is missing (line 2)"]
     (note,) = intake.notes
     assert note.startswith("refunds.csv: no column is called created_at, which refunds need; its first")
     assert note.endswith("--columns MAP.toml says which of them is meant.")
@@ -116,7 +120,7 @@ def test_a_zero_byte_rejects_its_line_only(tmp_path: Path) -> None:
 
     assert ids(intake) == ["re_1"]
     assert [(reject.row, reject.reason) for reject in intake.rejects] == [
-        (2, "expected text, found a zero byte")
+        (2, "expected text, found a zero byte (line 3)")
     ]
 
 

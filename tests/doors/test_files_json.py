@@ -4,7 +4,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recon.doors import files
+from recon.doors.files import reading as files
 from recon.model.errors import UnusableInput
 from tests.doors.refund_files import FLAT, OBJECT, ids, refunds_of, refused, unusable
 

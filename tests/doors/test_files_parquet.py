@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recon.doors import files
+from recon.doors.files import reading as files
 from recon.model.errors import UnusableInput
 from tests.doors.refund_files import FLAT, refused
 

@@ -1,0 +1,179 @@
+"""JSON and JSON lines as rows of ours: flat rows, or the provider's own objects in any of their wrappings.
+
+Never guesses: numbers stay exact, and an object that is no row is a refusal with its number.
+"""
+
+import bisect
+import itertools
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from recon.doors.files.pieces import Piece, Reading
+from recon.doors.files.sources import Source
+from recon.model import cells, layout, mapping, objects, values
+from recon.model.columns import INTENTS
+from recon.model.errors import UnusableInput
+from recon.model.mapping import Column, Side
+from recon.model.objects import Opened, Refusal
+
+_VALUES = 50_000  # JSON values that are turned into one piece.
+
+
+def json(source: Source, reading: Reading) -> Iterator[Piece]:
+    """Yield the rows of a JSON file: one object, an array of them, or a list page.
+
+    Raises:
+        UnusableInput: it is no JSON of this side.
+    """
+    try:
+        value = values.parsed(source.content().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
+        raise UnusableInput(f"{source.label} must be a JSON file: {error}.") from None
+    if isinstance(value, Mapping) and isinstance(value.get(reading.side), list) and "object" not in value:
+        value = value[reading.side]
+    if not isinstance(value, Mapping | list):
+        raise UnusableInput(
+            f"{source.label} must hold an object or an array of them; found {cells.shown(value)}."
+        )
+    yield from pieces(source, reading, value if isinstance(value, list) else [value])
+
+
+def json_lines(source: Source, reading: Reading) -> Iterator[Piece]:
+    """Yield the rows of a file with one JSON value on each line.
+
+    Raises:
+        UnusableInput: it holds nothing of this side.
+    """
+    rows, at = array("q"), array("q")
+    reading.places = lambda numbers: {
+        number: at[bisect.bisect_right(rows, number) - 1] for number in numbers if rows
+    }
+    yield from pieces(source, reading, _lines(source, at), starts=rows)
+
+
+def pieces(
+    source: Source, reading: Reading, items: Iterable[object], *, starts: "array[int] | None" = None
+) -> Iterator[Piece]:
+    """Yield parsed JSON values as rows; starts: takes the number that each value's first row gets.
+
+    Raises:
+        UnusableInput: there are none of this side among them.
+    """
+    opener = objects.open_intents if reading.side == INTENTS else objects.open_refunds
+    reading.named.noun = "field"
+    count, foreign, refused = 0, 0, None
+    number, remaining = 1, iter(items)
+    while some := list(itertools.islice(remaining, _VALUES)):
+        opened = Opened(start=number)
+        for item in some:
+            if starts is not None:
+                starts.append(opened.next)
+            opener(item, opened)
+        number = opened.next
+        count, foreign = count + len(opened.rows), foreign + len(opened.foreign)
+        refused = refused or next(iter(opened.refusals.values()), None)
+        reading.notes += opened.notes
+        reading.left_out += opened.left_out
+        reading.incomplete = reading.incomplete or opened.incomplete
+        yield _piece(reading, opened)
+    _check(source, reading, rows=count, foreign=foreign, refused=refused)
+
+
+def _check(source: Source, reading: Reading, *, rows: int, foreign: int, refused: Refusal | None) -> None:
+    """Refuse a source in which there is nothing of its side, or not what the map names."""
+    if not rows and refused is not None:
+        raise UnusableInput(f"{source.label} holds no {reading.side}: {refused.reason}.")
+    if not rows and reading.left_out:
+        found = ", ".join(f"{count} {what}" for what, count in reading.left_out.most_common())
+        raise UnusableInput(
+            f"{source.label} holds no {reading.side}, only {found}: export refunds or refund.* events."
+        )
+    if not rows:
+        return
+    if foreign == rows:
+        layout.check(reading.named, reading.side, reading.told)
+        planned = layout.of(reading.named.names, reading.side, reading.told)
+        reading.notes += layout.notes(reading.named.names, reading.side, planned)
+    else:
+        layout.check_map(reading.named, reading.told)
+
+
+def _lines(source: Source, at: "array[int]") -> Iterator[object]:
+    """Yield the value of each line that is not blank; a refusal for one that cannot be read."""
+    with source.opened() as file:
+        for number, line in enumerate(file, start=1):
+            content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if content.strip():
+                at.append(number)
+                try:
+                    yield values.parsed(content.decode("utf-8"))
+                except (ValueError, RecursionError):  # Cut off, or no JSON at all.
+                    yield Refusal("expected a line of JSON, found one that cannot be read")
+    if not at:
+        raise source.empty()
+
+
+def _piece(reading: Reading, opened: Opened) -> Piece:
+    """Return opened objects under our names: what the map finds in them, before what was made of them."""
+    needs_names = bool(opened.foreign or reading.told.columns or reading.told.filters)
+    names = dict.fromkeys(name for each in opened.sources.values() for name in each) if needs_names else {}
+    reading.named.names.update(names)
+    planned = layout.of(names, reading.side, reading.told)
+    mapped = layout.of(names, reading.side, Side(reading.told.columns)).side.columns
+    mapped = {ours: column for ours, column in mapped.items() if ours in reading.told.columns}
+    kept = {
+        number: (
+            _fields(source, planned.side.columns, reading.told.empty)
+            if number in opened.foreign
+            else {**opened.rows[number], **_fields(source, mapped, reading.told.empty, there=True)}
+        )
+        for number, source in opened.sources.items()
+        if all(layout.lets(each, _field(source, each.column, "")) for each in planned.side.filters)
+    }
+    held = {
+        ours: [values.trimmed(row.get(ours)) for row in kept.values()]
+        for ours in dict.fromkeys(name for row in kept.values() for name in row)
+    }
+    raw = pd.DataFrame(
+        {
+            ours: pd.Series(column, dtype=object)
+            for ours, column in held.items()
+            if any(value is not None for value in column)
+        },
+        copy=False,
+    )
+    numbers = pd.Index(np.fromiter(kept, dtype="int64", count=len(kept)), name="row")
+    raw = raw.set_axis(numbers) if len(raw.columns) else pd.DataFrame(index=numbers)
+    return Piece(planned.side, raw, opened.refusals, left_out=len(opened.sources) - len(kept))
+
+
+def _fields(
+    source: Mapping[str, object], told: Mapping[str, Column], empty: Collection[str], *, there: bool = False
+) -> dict[str, object]:
+    """Return a row of ours out of an object; there: only what the object holds something for."""
+    found: dict[str, object] = {}
+    for ours, column in told.items():
+        if column.sums:
+            found |= {
+                part: _field(source, theirs, ours)
+                for part, theirs in zip(mapping.parts(ours, column), column.sums, strict=True)
+            }
+            continue
+        values_ = (_field(source, theirs, ours) for theirs in column.sources)
+        held = (value for value in values_ if not cells.is_missing(value) and value not in empty)
+        value = next(held, None if column.sources else column.missing)
+        if value is not None or not there:
+            found[ours] = value
+    return found
+
+
+def _field(source: Mapping[str, object], theirs: str, ours: str) -> object:
+    """Return a field by its name or by a path; of an expanded object, its id."""
+    located = mapping.located(source.keys(), theirs)
+    if located is None:
+        return None
+    value = values.walked(source[located[0]], located[1])
+    return value.get("id") if ours in layout.EXPANDED and isinstance(value, Mapping) else value

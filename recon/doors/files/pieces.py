@@ -1,0 +1,46 @@
+"""What a source gives while it is read: pieces of rows, and what it tells of itself."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from recon.model.layout import Named
+from recon.model.mapping import Side
+from recon.model.objects import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of a source, in order.
+
+    how: how the columns of raw are read. raw: under our names, still as the source has them; its index, named
+    "row", counts rows and refusals from 1. refusals: lines and objects that are no row, by number. left_out:
+    how many rows the map's filters keep out.
+    """
+
+    how: Side
+    raw: pd.DataFrame
+    refusals: Mapping[int, Refusal] = field(default_factory=dict)
+    left_out: int = 0
+
+
+@dataclass(slots=True)
+class Reading:
+    """One source on its way.
+
+    side: "intents" or "refunds". told: what a map says of the side. known: headers that are likely, in lower
+    case. named: what its columns are called. notes: for people. incomplete: a sentence when it says itself
+    that it is only a part. left_out: records that are none of this side's, by what they are. places: tells on
+    which lines rows stand; None where it has no lines.
+    """
+
+    side: str
+    told: Side
+    known: frozenset[str]
+    named: Named
+    notes: list[str] = field(default_factory=list)
+    incomplete: str | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+    places: Callable[[Collection[int]], Mapping[int, int]] | None = None

@@ -1,0 +1,186 @@
+"""Intents and refunds from files: .csv, .tsv, .json, .jsonl and .parquet, packed or not, or standard input.
+
+A source's walk: its bytes, rows with their numbers, our columns as a map names them, a part of a frame; all
+parts of a side then become one frame. Never guesses: cells of a CSV stay text, numbers of a JSON stay exact,
+and a file that is not what its suffix says is refused. A line that cannot be read is a reject, with its row.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from recon.doors.files import documents, sources, tables
+from recon.doors.files.pieces import Piece, Reading
+from recon.doors.files.sources import Source
+from recon.model import amounts, cells, columns, dtypes, frames, mapping_toml, sheets
+from recon.model.columns import INTENTS, REFUNDS
+from recon.model.errors import UnusableInput
+from recon.model.frames import Intake
+from recon.model.layout import Named
+from recon.model.mapping import EMPTY, NOTHING, Map
+from recon.model.records.results import Reject
+from recon.model.sheets import Part
+
+Sources = str | Path | Sequence[str | Path]  # A path, a pattern, "-" for standard input, or several of them.
+
+_READERS: Mapping[str, Callable[[Source, Reading], Iterator[Piece]]] = {
+    "csv": tables.csv,
+    "json": documents.json,
+    "jsonl": documents.json_lines,
+    "parquet": tables.parquet,
+}
+_WORDS_SAID = 20
+# What a map can say of rows that were rejected for the way they are written.
+_ADVICE = {
+    amounts.NEGATIVE: 'sign = "negative"',
+    amounts.SEPARATED: "decimal and thousands",
+    sheets.MILLISECONDS: 'format = "unix_ms"',
+}
+
+
+def read_intents(named: Sources, told: Map | None = None, *, format_: str | None = None) -> Intake:
+    """Return the intents of one file or of several.
+
+    told: what a map says. format_: what the files are, one of sources.FORMATS, where their names do not say.
+
+    Raises:
+        UnusableInput: a file cannot be read as what it is said to be, has none of the columns that intents
+            need, or words that the map does not know.
+    """
+    return _side(named, INTENTS, told or EMPTY, format_)
+
+
+def read_refunds(named: Sources, told: Map | None = None, *, format_: str | None = None) -> Intake:
+    """Return the refunds of one file or of several, flat rows or the provider's own objects.
+
+    Raises:
+        UnusableInput: as for intents; or a file holds no refunds but something else.
+    """
+    return _side(named, REFUNDS, told or EMPTY, format_)
+
+
+def read_mapping(path: Path) -> Map:
+    """Return what a map's file says; `recon.model.mapping` has its form.
+
+    Raises:
+        UnusableInput: no such file, no TOML, or no map.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:  # Missing, a directory, not ours to read.
+        raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UnusableInput(f"{path} must be a TOML file: it is no UTF-8.") from None
+    return mapping_toml.read(text, file=str(path))
+
+
+def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
+    """Return one side out of all its sources."""
+    listed = [named] if isinstance(named, str | Path) else list(named)
+    found = sources.resolve(listed, format_)
+    parts: list[Part] = []
+    refused: list[Reject] = []
+    readings: list[tuple[Source, Reading]] = []
+    left_out = 0
+    for source in found:
+        reading = Reading(side, told.side(side), _known(side, told), Named(source.label))
+        readings.append((source, reading))
+        for piece in _READERS[source.format](source, reading):
+            parts.append(_part(piece, source, side))
+            refused += _refused(piece, source)
+            left_out += piece.left_out
+        left_out += sum(reading.left_out.values())
+    if not parts:
+        parts.append(_part(Piece(NOTHING, pd.DataFrame()), found[0], side))
+    _meet(parts, told, side)
+    intake = frames.settled(side, parts)
+    rejects = _placed([*intake.rejects, *refused], readings)
+    incomplete = [
+        f"{source.name}: {reading.incomplete}" for source, reading in readings if reading.incomplete
+    ]
+    return replace(
+        intake,
+        rejects=tuple(rejects),
+        incomplete="; ".join(incomplete) or None,
+        notes=(*_notes(readings), *_advice(rejects)),
+        left_out=left_out,
+        read=intake.read + len(refused) + left_out,
+    )
+
+
+def _known(side: str, told: Map) -> frozenset[str]:
+    """Return the headers that are likely to be found, in lower case."""
+    mapped = (source for column in told.side(side).columns.values() for source in column.needs)
+    return frozenset(name.lower() for name in (*dtypes.OURS[side], *columns.LIKELY[side], *mapped))
+
+
+def _part(piece: Piece, source: Source, side: str) -> Part:
+    """Return a piece's rows as a part of the side's frame."""
+    read = frames.part_of_intents if side == INTENTS else frames.part_of_refunds
+    return read(piece.raw, source=source.name, how=piece.how)
+
+
+def _refused(piece: Piece, source: Source) -> Iterable[Reject]:
+    """Return what is no row at all as rejects."""
+    return (
+        Reject(source=source.name, row=row, id=refusal.id, reason=refusal.reason)
+        for row, refusal in piece.refusals.items()
+    )
+
+
+def _meet(parts: Iterable[Part], told: Map, side: str) -> None:
+    """Refuse words that a map with words of its own does not know."""
+    strange: dict[tuple[str, str], Counter[str]] = {}
+    for part in parts:
+        for column, words in part.strangers.items():
+            if words:
+                strange.setdefault((part.source, column), Counter()).update(words)
+    for (source, column), counted in strange.items():
+        listed = ", ".join(
+            f"{cells.shown(word)} ({count})" for word, count in counted.most_common(_WORDS_SAID)
+        )
+        more = f" and {len(counted) - _WORDS_SAID} more" if len(counted) > _WORDS_SAID else ""
+        theirs = " or ".join(map(cells.shown, told.side(side).columns[column].needs)) or column
+        raise UnusableInput(
+            f"{source} has words in {theirs} that the map's {column}.words does not know: {listed}{more}."
+            " Add each with the word of ours that it means."
+        )
+
+
+def _placed(rejects: Iterable[Reject], readings: Iterable[tuple[Source, Reading]]) -> list[Reject]:
+    """Return rejects by source and row, each with the line that it is on where its source has lines."""
+    found: list[Reject] = []
+    ordered = sorted(rejects, key=lambda reject: (reject.source, reject.row))
+    for source, reading in sorted(readings, key=lambda one: one[0].name):
+        mine = [reject for reject in ordered if reject.source == source.name]
+        if mine and reading.places is not None:
+            lines = reading.places({reject.row for reject in mine})
+            mine = [replace(each, reason=f"{each.reason} (line {lines[each.row]})") for each in mine]
+        found += mine
+    return found
+
+
+def _notes(readings: Iterable[tuple[Source, Reading]]) -> list[str]:
+    """Return what the sources tell people."""
+    found = []
+    for source, reading in readings:
+        found += [f"{source.name}: {note}" for note in reading.notes]
+        found += [
+            f"{source.name}: {count} {what} left out." for what, count in reading.left_out.most_common()
+        ]
+    return found
+
+
+def _advice(rejects: Iterable[Reject]) -> list[str]:
+    """Return what a map could say, where many rows are rejected for the way they are written."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for reject in rejects:
+        counts.update((reject.source, sort) for sort in _ADVICE if sort in reject.reason)
+    return [
+        f"{source}: {count} rejected rows hold {sort.removeprefix('which looks like ')}; if that is meant so,"
+        f" a map for --columns says it by {_ADVICE[sort]}."
+        for (source, sort), count in counts.items()
+    ]

@@ -1,0 +1,189 @@
+"""What one side is read from: a file, several that fit a pattern, or standard input; packed or not.
+
+Never reads more than the beginning to tell a format, and never follows an address out of this machine.
+"""
+
+import glob
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from recon.model.errors import UnusableInput
+
+STDIN = "-"
+FORMATS = ("csv", "json", "jsonl", "parquet")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+    ".tsv": "csv",
+    ".ndjson": "jsonl",
+}
+_PACKED = b"\x1f\x8b"  # How gzip begins.
+_PARQUET = b"PAR1"
+_BEGINNING = 65536  # Bytes that tell a format: a header line or the first object fits.
+_UNPACKED = 12  # Times as large as its gzip at most, for CSV as people have it.
+_BLOCK = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a side.
+
+    label: as it was named, for errors. name: what its rows say they are of. format: one of FORMATS. packed:
+    with gzip. keeper: keeps what came through standard input until it is read.
+    """
+
+    path: Path
+    label: str
+    name: str
+    format: str
+    packed: bool = False
+    keeper: object = None
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Return its content from the beginning.
+
+        Raises:
+            UnusableInput: it cannot be read, or is packed and damaged.
+        """
+        try:
+            with self.path.open("rb") as file:
+                yield cast("BinaryIO", gzip.GzipFile(fileobj=file)) if self.packed else file
+        except (gzip.BadGzipFile, EOFError, zlib.error):  # Cut off on its way, or overwritten.
+            raise UnusableInput(f"{self.label} is damaged: it cannot be unpacked to its end.") from None
+        except OSError as error:  # Missing, a directory, not ours to read.
+            raise UnusableInput(f"{self.label} cannot be read: {error.strerror or error}.") from None
+
+    def content(self) -> bytes:
+        """Return all of it.
+
+        Raises:
+            UnusableInput: it cannot be read, or holds nothing.
+        """
+        with self.opened() as file:
+            content = file.read()
+        if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+            raise self.empty()
+        return content
+
+    def beginning(self) -> bytes:
+        """Return its first bytes.
+
+        Raises:
+            UnusableInput: it cannot be read.
+        """
+        with self.opened() as file:
+            return file.read(_BEGINNING)
+
+    def empty(self) -> UnusableInput:
+        """Return the error that there is nothing in it."""
+        return UnusableInput(
+            f"{self.label} is empty, which may be an export that failed: where there is truly nothing, write"
+            " a header line into a .csv, or [] into a .json."
+        )
+
+    def is_large(self) -> bool:
+        """Return whether it may take more than a quarter of the machine's memory: it is read in pieces."""
+        size = self.path.stat().st_size if self.path.is_file() else 0
+        return size * (_UNPACKED if self.packed else 1) > memory() // 4
+
+
+def resolve(named: Sequence[str | Path], format_: str | None = None) -> list[Source]:
+    """Return the sources that a side names, in order: paths, patterns such as 2026-*.csv, or "-".
+
+    format_: what they are, where their names do not say.
+
+    Raises:
+        UnusableInput: nothing fits a pattern, or nobody can tell what a source is.
+    """
+    paths = list(dict.fromkeys(path for each in named for path in _paths(str(each))))
+    names = ["stdin" if path == STDIN else Path(path).name for path in paths]
+    return [
+        _source(path, name if names.count(name) == 1 else path, format_)
+        for path, name in zip(paths, names, strict=True)
+    ]
+
+
+def memory() -> int:
+    """Return how many bytes of memory this process may have."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+        return min(physical, int(limit))
+    except (OSError, ValueError):  # No container, or one without a limit, which reads "max".
+        return physical
+
+
+def _paths(named: str) -> list[str]:
+    """Return the paths that one name stands for."""
+    if named == STDIN or not glob.has_magic(named) or Path(named).exists():
+        return [named]
+    found = sorted(path for path in glob.glob(named, recursive=True) if Path(path).is_file())  # noqa: PTH207 - a pattern may be absolute.
+    if not found:
+        raise UnusableInput(
+            f"No file fits {named!r}: check the pattern, and that the shell left it as it is."
+        )
+    return found
+
+
+def _source(path: str, name: str, format_: str | None) -> Source:
+    """Return a path as a source."""
+    if path == STDIN:
+        return _standard_input(format_)
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
+    known = format_ or _SUFFIXES.get(suffix)
+    if known is None:
+        advice = "; save a spreadsheet as CSV" if suffix in {".xlsx", ".xls", ".ods", ".numbers"} else ""
+        raise UnusableInput(
+            f"{path} must end in {', '.join(_SUFFIXES)}, each also with .gz, or be named by its format;"
+            f" found {suffix or 'no suffix'!r}{advice}."
+        )
+    source = Source(Path(path), path, name, known)
+    with source.opened() as file:
+        packed = file.read(len(_PACKED)) == _PACKED
+    return Source(Path(path), path, name, known, packed=packed)
+
+
+def _standard_input(format_: str | None) -> Source:
+    """Return what comes through standard input, kept in a file until it is read."""
+    label = "Standard input"
+    keeper = tempfile.NamedTemporaryFile(prefix="recon-")  # noqa: SIM115 - it goes with the source.
+    try:
+        shutil.copyfileobj(sys.stdin.buffer, keeper, _BLOCK)
+        keeper.flush()
+    except (AttributeError, OSError) as error:  # Closed, or a directory.
+        reason = error.strerror if isinstance(error, OSError) else "it is closed"
+        raise UnusableInput(f"{label} cannot be read: {reason}.") from None
+    path = Path(keeper.name)
+    with path.open("rb") as file:
+        packed = file.read(len(_PACKED)) == _PACKED
+    source = Source(path, label, "stdin", format_ or "csv", packed=packed, keeper=keeper)
+    if format_ is not None:
+        return source
+    return Source(path, label, "stdin", _sniffed(source.beginning()), packed=packed, keeper=keeper)
+
+
+def _sniffed(beginning: bytes) -> str:
+    """Return the format that the first bytes of a source look like."""
+    if beginning.startswith(_PARQUET):
+        return "parquet"
+    text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text.startswith((b"{", b"[")):
+        return "csv"
+    first, _, rest = text.partition(b"\n")
+    lines = rest.lstrip().startswith(b"{") and first.rstrip().endswith(b"}")
+    return "jsonl" if lines else "json"

@@ -1,0 +1,200 @@
+"""CSV and Parquet as rows of ours: every cell as its file holds it, under our names.
+
+Never passes a cell through Python where a whole column can be taken, and never guesses a type.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from recon.doors.files import documents, nested
+from recon.doors.files.pieces import Piece, Reading
+from recon.doors.files.sources import Source
+from recon.model import cells, layout, lines, mapping, texts, values
+from recon.model.errors import UnusableInput
+from recon.model.layout import Layout
+from recon.model.lines import Head
+from recon.model.objects import Refusal
+
+_FEW_WORDS = ("account", "currency", "status", "tool", "team", "reason")  # Read as dictionaries: quicker.
+_ROWS = 500_000  # Rows of one piece of a large Parquet file.
+
+
+def csv(source: Source, reading: Reading) -> Iterator[Piece]:
+    """Yield the rows of a CSV, every cell as text.
+
+    Raises:
+        UnusableInput: it is no CSV of this side.
+    """
+    begun = _begun(source, reading)
+    names, inner = begun.names, nested.inner(begun.names, reading)
+    read = lines.read(source.opened, begun, whole=not source.is_large())
+    if inner:
+        held_ = ((_held(some.table, names, inner), some.refusals.values()) for some in read)
+        yield from documents.pieces(source, reading, nested.all_of(held_))
+        return
+    planned = _planned(names, reading)
+    wanted = _wanted(source, names, planned)
+    reading.places = lambda numbers: lines.places(source.opened, begun, numbers)
+    for some in read:
+        reading.incomplete = reading.incomplete or some.incomplete
+        held = _held(some.table, names, wanted)
+        refusals, again = dict(some.refusals), _headers_again(held)
+        for position in again:
+            refusals[some.numbers[position]] = Refusal("expected a row, found the header once more")
+        yield _piece(held, planned, pd.Index(some.numbers, name="row"), refusals, again, trimmed=True)
+
+
+def _begun(source: Source, reading: Reading) -> Head:
+    """Return how a CSV begins."""
+    beginning = source.beginning()
+    if not beginning.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise source.empty()
+    try:
+        return lines.head(beginning, reading.known)
+    except ValueError as error:
+        raise UnusableInput(
+            f"{source.label} must be a CSV in UTF-8 with a header line; found {error}."
+        ) from None
+
+
+def _held(table: Any, names: Sequence[str], wanted: Sequence[str]) -> Mapping[str, Any]:  # noqa: ANN401 - pyarrow ships no types.
+    """Return some columns of a CSV's table, whose columns are named by their place."""
+    return {name: table.column(names.index(name)) for name in wanted}
+
+
+def parquet(source: Source, reading: Reading) -> Iterator[Piece]:
+    """Yield the rows of a Parquet file, only the columns that are ours, as Arrow holds them.
+
+    Raises:
+        UnusableInput: it is no Parquet file of this side.
+    """
+    try:
+        with source.opened() as file:
+            content = pa.BufferReader(file.read()) if source.packed else source.path
+            if not source.packed and not file.read(1):
+                raise source.empty()
+        yield from _row_groups(source, content, reading)
+    except OSError as error:
+        reason = error.strerror or "it is no Parquet file, or cut off"
+        raise UnusableInput(f"{source.label} cannot be read: {reason}.") from None
+    except pa.ArrowException:
+        raise UnusableInput(
+            f"{source.label} must be a Parquet file; found something else, or one that is cut off."
+        ) from None
+
+
+def _row_groups(source: Source, content: object, reading: Reading) -> Iterator[Piece]:
+    """Yield a Parquet file's rows, all at once where memory allows."""
+    file = pq.ParquetFile(content)
+    names = file.schema_arrow.names
+    inner = nested.inner(names, reading)
+    if inner:
+        read = (pa.Table.from_batches([each]) for each in file.iter_batches(_ROWS, columns=list(inner)))
+        held_ = (({name: table.column(name) for name in inner}, ()) for table in read)
+        yield from documents.pieces(source, reading, nested.all_of(held_))
+        return
+    planned = _planned(names, reading)
+    wanted = _wanted(source, names, planned)
+    strings = [name for name in wanted if pa.types.is_string(file.schema_arrow.field(name).type)]
+    there = planned.side.columns
+    few = [name for name in strings if any(name in there[word].needs for word in _FEW_WORDS if word in there)]
+    file = pq.ParquetFile(content, metadata=file.metadata, read_dictionary=few)
+    if not source.is_large():
+        tables = iter([file.read(columns=wanted)])
+    else:
+        tables = (pa.Table.from_batches([each]) for each in file.iter_batches(_ROWS, columns=wanted))
+    done = 0
+    for table in tables:
+        held = {name: table.column(name) for name in wanted}
+        index = pd.RangeIndex(done + 1, done + table.num_rows + 1, name="row")
+        done += table.num_rows
+        yield _piece(held, planned, index, {}, [], trimmed=False)
+
+
+def _planned(names: list[str], reading: Reading) -> Layout:
+    """Return how a table is read, after seeing that it can be."""
+    reading.named.names.update(dict.fromkeys(names))
+    layout.check(reading.named, reading.side, reading.told)
+    planned = layout.of(names, reading.side, reading.told)
+    reading.notes += layout.notes(names, reading.side, planned)
+    return planned
+
+
+def _wanted(source: Source, names: list[str], planned: Layout) -> list[str]:
+    """Return the headers that are to be read, each of which the table has once."""
+    heads = (mapping.located(names, each) for each in planned.heads)
+    wanted = sorted({head[0] for head in heads if head is not None})
+    twice = [name for name in wanted if names.count(name) > 1]
+    if twice:
+        raise UnusableInput(
+            f"{source.label} has the column {twice[0]!r} twice, so nobody can say which one counts."
+        )
+    return wanted
+
+
+def _headers_again(held: Mapping[str, Any]) -> Sequence[int]:
+    """Return the places of rows that are the header once more, as where files were put together."""
+    again: Any = None
+    for name, column in held.items():
+        same = pc.equal(column, name)
+        again = same if again is None else pc.and_(again, same)
+        if not pc.any(again).as_py():
+            return []
+    return [] if again is None else [int(place) for place in np.flatnonzero(cells.flags_of(again))]
+
+
+def _piece(
+    held: Mapping[str, Any],
+    planned: Layout,
+    index: pd.Index,
+    refusals: Mapping[int, Refusal],
+    without: Sequence[int],
+    *,
+    trimmed: bool,
+) -> Piece:
+    """Return some rows of a table under our names, without those that are none or that a filter keeps out."""
+    known: dict[tuple[str, bool], pd.Series] = {}
+
+    def at(theirs: str, ours: str) -> pd.Series:
+        expanded = ours in layout.EXPANDED
+        if (theirs, expanded) not in known:
+            known[theirs, expanded] = _column(held, theirs, expanded=expanded, trimmed=trimmed)
+        return known[theirs, expanded]
+
+    raw = layout.raw(planned, at, index)
+    mask = layout.kept(planned, at, len(index))
+    if mask is None and not without:
+        return Piece(planned.side, raw, refusals)
+    keep = np.ones(len(index), dtype=bool) if mask is None else mask
+    lost = np.zeros(len(index), dtype=bool)
+    lost[list(without)] = True
+    return Piece(planned.side, raw[keep & ~lost], refusals, left_out=int((~keep & ~lost).sum()))
+
+
+def _column(held: Mapping[str, Any], theirs: str, *, expanded: bool, trimmed: bool) -> pd.Series:
+    """Return a column by its header or by a path; of an expanded object, its id."""
+    head, path = mapping.located(held, theirs) or (theirs, ())
+    column = held[head]
+    if path:
+        return _by_path(column, path)
+    if trimmed:
+        return pd.Series(pd.arrays.ArrowExtensionArray(pc.utf8_trim_whitespace(column)))
+    if expanded and pa.types.is_struct(column.type):
+        return _by_path(column, ("id",))
+    plain = texts.plain(column)
+    if texts.is_bytes(plain):
+        return pd.Series([values.decoded(cell) for cell in plain.to_pylist()], dtype=object)
+    return pd.Series(pd.arrays.ArrowExtensionArray(plain))
+
+
+def _by_path(column: Any, path: tuple[str, ...]) -> pd.Series:  # noqa: ANN401 - pyarrow ships no types.
+    """Return what each cell, a struct or JSON text, holds at a path."""
+    return pd.Series(
+        [values.trimmed(values.walked(value, path)) for value in column.to_pylist()], dtype=object
+    )
