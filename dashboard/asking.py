@@ -1,4 +1,4 @@
-"""The calls that a guarded tool recorded for a case's intent: who asked, what was answered, what drifted.
+"""The calls that a guarded tool recorded for a case's intents: who asked, what was answered, what drifted.
 
 What was asked is other people's text, and goes through `safe` like all of it.
 """
@@ -11,9 +11,10 @@ import streamlit as st
 
 from dashboard import grids, times
 from recon.desk import CaseView
+from recon.model import phrases
 from recon.model.records.tools import ToolCall
 
-COLUMNS: Final = ("Asked", "By", "Call", "Answer", "Drifted from the first call")
+COLUMNS: Final = ("Asked", "By", "Call", "Key", "Answer", "Drifted from the first call")
 UNANSWERED: Final = "none: nobody answered, or its process died"
 
 
@@ -22,22 +23,31 @@ def show(view: CaseView, zone: tzinfo) -> None:
     calls = view.around.calls
     st.header("Calls of the tool", anchor=False)
     number = view.around.asked
-    st.caption(
-        "Asked for once." if number == 1 else f"Asked for {number:,} times; it is one intent all the same."
-    )
+    st.caption(counted(number, len({call.key for call in calls})))
     rows = [
         (
             times.exact(call.asked_at, zone),
             call.caller,
             call.call_id,
+            call.key,
             call.answer or UNANSWERED,
             "; ".join(drifted(calls[0], call)),
         )
         for call in calls
     ]
-    grids.show(rows, COLUMNS, alt="Calls of the tool for this intent, oldest first", listed=False)
+    grids.show(rows, COLUMNS, alt="Calls of the tool for it, oldest first", listed=False)
     if number > len(calls):
         st.caption(f"{number - len(calls):,} later calls are not shown here.")
+
+
+def counted(number: int, keys: int) -> str:
+    """Return what so many calls under so many keys say of the intent: a key each is a refund each."""
+    if keys > 1:
+        told = f"{phrases.several(number, 'call')} under {phrases.several(keys, 'key')}"
+        return f"{told}: the provider takes each key for a refund of its own."
+    if number == 1:
+        return "One call was recorded under its key."
+    return f"{number:,} calls under one key: it is one intent all the same."
 
 
 def drifted(first: ToolCall, call: ToolCall) -> tuple[str, ...]:

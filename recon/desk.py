@@ -33,7 +33,7 @@ from recon.model.records.cases import Case, Entry, Owner
 from recon.model.records.people import Operator, Refused, Shut
 from recon.model.records.proposals import Proposal, ProposalId
 from recon.model.records.provider import Intent, Refund
-from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
+from recon.model.records.queues import Cursor, QueueFigures, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.runs import HOUR, AccountReading, Run
 from recon.model.records.stories import Surroundings
 from recon.model.records.words import (
@@ -182,6 +182,10 @@ class Desk:
         """Return what is open now: money per currency first, by kind and severity, and the oldest."""
         return queue.summary(self._database)
 
+    def figures(self, filters: QueueFilters) -> QueueFigures:
+        """Return how many cases the filters let through, and how much that is."""
+        return queue.figures(self._database, filters.keepable())
+
     def queue(self, filters: QueueFilters, *, after: Cursor | None = None) -> QueuePage:
         """Return one page of the queue, after the cursor of the page before."""
         limit = self._settings.dashboard.queue_page
@@ -214,7 +218,7 @@ class Desk:
         last = runs.last_saved(self._database)
         unjudged = rules.unjudged(entries, last.started_at if last is not None else None)
         moves = self._moves(case, refunds, operator, waits=unjudged is not None)
-        around = surroundings.read(self._database, case, entries)
+        around = surroundings.read(self._database, case, entries, [intent.key for intent in intents])
         pages = ProviderPages(self._settings.provider.dashboard_url, case.account, around.livemode)
         view = CaseView(case, intents, refunds, entries, moves, unjudged, around, pages)
         return self._with_proposal(view, operator)

@@ -12,7 +12,6 @@ import streamlit as st
 from dashboard import asked, figures, grids, incidents, links, safe, session, tables, times, words
 from recon.model import phrases
 from recon.model.records.incidents import Bar, Incident, Window
-from recon.model.records.results import Money
 from recon.model.records.words import Kind
 from recon.rules import incidents as rules
 
@@ -119,7 +118,7 @@ def _numbers(found: Incident) -> None:
     extra = len(rules.extras(found))
     figures.show(
         [
-            *(("At risk", tables.money(Money(amount, each))) for each, amount in totals.at_risk.items()),
+            *figures.money("At risk", totals.at_risk),
             ("Customers", f"{totals.customers:,}"),
             ("Orders", f"{totals.orders:,}"),
             *([("Extra refunds", f"{extra:,}")] if extra else []),

@@ -5,7 +5,7 @@ would open the wrong case.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 from uuid import uuid4
@@ -27,11 +27,12 @@ from dashboard import (
     times,
 )
 from recon.desk import Desk
+from recon.model import phrases
 from recon.model.errors import ReconError
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
-from recon.model.records.queues import Cursor, QueueFilters, QueuePage, QueueSummary
-from recon.model.records.results import Money
+from recon.model.records.queues import WAITING, Cursor, QueueFigures, QueueFilters, QueuePage, QueueSummary
+from recon.model.records.words import CaseState
 
 ORDER: Final = "most severe first, then longest waiting"
 NEWS_SECONDS: Final = 60.0
@@ -48,6 +49,7 @@ class Snapshot:
     before: tuple[Cursor | None, ...]
     page: QueuePage
     summary: QueueSummary
+    figures: QueueFigures
 
 
 def main() -> None:
@@ -60,16 +62,15 @@ def main() -> None:
     ):  # A decision about several cases was made from this page of it.
         st.session_state.pop("snapshot", None)
     held = st.session_state.get("snapshot")
-    summary = held.summary if held else _summary(desk)
-    _money(summary, desk)
-    leads.burst(zone)
-    operator = session.operator()
-    filtered = filters.show(summary, operator=operator, zone=zone)
-    step = st.session_state.pop("step", 0)
+    filtered, step = asked.queue(), st.session_state.pop("step", 0)
     if held is None or held.filters != filtered:
-        held = _look(desk, filtered, (None,), summary)
+        held = _begun(desk, filtered, held.summary if held else _summary(desk))
     elif step:
         held = _turned(desk, held, step)
+    _money(held)
+    leads.burst(zone)
+    operator = session.operator()
+    filters.show(held.summary, operator=operator, zone=zone)
     _news(held)
     if not held.page.cases:
         _nothing(held)
@@ -83,12 +84,24 @@ def main() -> None:
     _pager(held)
 
 
-def _look(
-    desk: Desk, filtered: QueueFilters, before: tuple[Cursor | None, ...], summary: QueueSummary
-) -> Snapshot:
-    """Read one page and keep it for as long as this person looks at it."""
-    page = desk.queue(filtered, after=before[-1])
-    found = Snapshot(uuid4().hex, desk.now(), filtered, before, page, summary)
+def _begun(desk: Desk, filtered: QueueFilters, summary: QueueSummary) -> Snapshot:
+    """Read the first page, and how much the filters let through; without any, the summary tells that."""
+    page = desk.queue(filtered)
+    if filtered == QueueFilters():
+        figures = QueueFigures(summary.waiting, summary.at_risk, summary.oldest_opened_at)
+    else:
+        figures = desk.figures(filtered)
+    return _kept(Snapshot(uuid4().hex, desk.now(), filtered, (None,), page, summary, figures))
+
+
+def _look(desk: Desk, held: Snapshot, before: tuple[Cursor | None, ...]) -> Snapshot:
+    """Read another page of the same."""
+    page = desk.queue(held.filters, after=before[-1])
+    return _kept(replace(held, id=uuid4().hex, at=desk.now(), before=before, page=page))
+
+
+def _kept(found: Snapshot) -> Snapshot:
+    """Keep what was read for as long as this person looks at it."""
     st.session_state["snapshot"] = found
     return found
 
@@ -120,17 +133,21 @@ def _summary(desk: Desk, *, younger_than: timedelta = timedelta(0)) -> QueueSumm
     return known[1]
 
 
-def _money(summary: QueueSummary, desk: Desk) -> None:
+def _money(held: Snapshot) -> None:
     """Show what is at risk first, each currency by itself, then how many cases and how old."""
-    at_risk = [tables.money(Money(amount, currency)) for currency, amount in sorted(summary.at_risk.items())]
-    oldest = summary.oldest_opened_at
+    found, opened = held.figures, held.figures.oldest_opened_at
+    oldest = safe.ABSENT if opened is None else times.span(held.at - opened)
+    waits = set(held.filters.states or CaseState) <= set(WAITING)
     figures.show(
         [
-            *(("At risk", amount) for amount in at_risk or ["nothing"]),
-            ("Waiting cases", f"{summary.waiting:,}"),
-            ("Oldest waits", safe.ABSENT if oldest is None else times.span(desk.now() - oldest)),
+            *figures.money("At risk" if waits else "At risk when found", found.at_risk),
+            ("Waiting cases" if waits else "Cases", f"{found.cases:,}"),
+            ("Oldest waits" if waits else "Oldest", oldest),
         ]
     )
+    if held.filters != QueueFilters():
+        in_all = phrases.several(held.summary.waiting, "case waits", "cases wait")
+        st.caption(f"Of what the filters let through; in all, {in_all}.")
 
 
 def _tools(desk: Desk, held: Snapshot, operator: Operator) -> bool:
@@ -206,9 +223,9 @@ def _step(step: int) -> None:
 def _turned(desk: Desk, held: Snapshot, step: int) -> Snapshot:
     """Return the page after this one, or before it; this one where there is none."""
     if step > 0 and held.page.next is not None:
-        return _look(desk, held.filters, (*held.before, held.page.next), held.summary)
+        return _look(desk, held, (*held.before, held.page.next))
     if step < 0 and len(held.before) > 1:
-        return _look(desk, held.filters, held.before[:-1], held.summary)
+        return _look(desk, held, held.before[:-1])
     return held
 
 

@@ -21,12 +21,38 @@ def test_the_queue_shows_money_first_then_how_much_waits(database: Database, vis
 
     assert not page.exception
     assert [(metric.label, metric.value) for metric in page.metric] == [
-        ("At risk", "392.00 EUR"),
-        ("At risk", "1,300.00 USD"),
+        ("At risk, EUR", "392.00 EUR"),
+        ("At risk, USD", "1,300.00 USD"),
         ("Waiting cases", "17"),
         ("Oldest waits", "12 min"),
     ]
     assert len(page.dataframe[0].value) == 17
+    assert "the filters" not in words(page)
+
+
+@pytest.mark.parametrize(
+    "asked, expected",
+    [
+        (
+            {"kind": "orphan", "severity": ["high", "critical", "medium", "low"]},
+            [("At risk", "119.00 EUR"), ("Waiting cases", "1"), ("Oldest waits", "12 min")],
+        ),
+        (
+            {"state": "all", "kind": "missing"},
+            [("At risk when found", "98.00 USD"), ("Cases", "1"), ("Oldest", "12 min")],
+        ),
+        ({"text": "nowhere"}, [("At risk", "nothing"), ("Waiting cases", "0"), ("Oldest waits", "—")]),
+    ],
+)
+def test_the_numbers_are_of_what_is_filtered_and_say_so(
+    database: Database, visit: Visit, asked: dict[str, str], expected: list[tuple[str, str]]
+) -> None:
+    seeds.trouble(database, now=now() - timedelta(minutes=12))
+
+    page = visit(**asked)
+
+    assert [(metric.label, metric.value) for metric in page.metric] == expected
+    assert "Of what the filters let through; in all, 17 cases wait." in words(page)
 
 
 def test_a_fresh_run_is_said_with_what_it_covered(database: Database, visit: Visit) -> None:

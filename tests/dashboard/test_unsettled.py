@@ -219,10 +219,45 @@ def test_the_calls_of_the_tool_are_shown_with_what_drifted(
     page = visit("case", case=stuck.id)
 
     shown = page.dataframe[0].value
-    assert "Asked for 2 times; it is one intent all the same." in words(page)
+    assert "2 calls under one key: it is one intent all the same." in words(page)
     assert list(shown["By"]) == ["agent 1", "<b>agent 2</b>"]
     assert list(shown["Answer"]) == ["pending_unknown", asking.UNANSWERED]
     assert list(shown[asking.COLUMNS[-1]]) == ["—", "amount: 49.00 → 50.00"]
+
+
+def test_calls_under_a_key_each_are_shown_together_and_said_to_be_refunds_of_their_own(
+    database: Database, visit: Visit
+) -> None:
+    case = seeds.trouble(database, now=now() - timedelta(minutes=5))[0]
+    keys = [str(case.mismatch.intent_key), "call_2"]
+    with database.write() as connection:
+        second = {"key": "call_2", "refund_id": case.mismatch.refund_ids[1]}
+        row = (
+            connection.execute(select(tables.intents).where(tables.intents.c.key == keys[0])).mappings().one()
+        )
+        connection.execute(insert(tables.intents), [{**row, **second}])
+        told = {"account": "", "tool": "refund_order", "answer": "done", "asked": {}}
+        rows = [
+            told | {"intent_key": key, "asked_at": now(), "call_id": key, "caller": "agent"} for key in keys
+        ]
+        connection.execute(insert(calls), rows)
+
+    page = visit("case", case=case.id)
+
+    assert "2 calls under 2 keys: the provider takes each key for a refund of its own." in words(page)
+    assert list(page.dataframe[0].value["Key"]) == keys
+
+
+@pytest.mark.parametrize(
+    "number, keys, said",
+    [
+        (1, 1, "One call was recorded under its key."),
+        (18, 1, "18 calls under one key: it is one intent all the same."),
+        (1_200, 2, "1,200 calls under 2 keys: the provider takes each key for a refund of its own."),
+    ],
+)
+def test_what_calls_say_of_an_intent(number: int, keys: int, said: str) -> None:
+    assert asking.counted(number, keys) == said
 
 
 def test_a_case_without_calls_has_no_list_of_them(stuck: Case, visit: Visit) -> None:

@@ -32,7 +32,7 @@ from sqlalchemy import (
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS, SEVERITIES, case_record
 from recon.model.records.cases import JOB, Case
-from recon.model.records.queues import WAITING, Cursor, QueueFilters, QueuePage, QueueSummary
+from recon.model.records.queues import WAITING, Cursor, QueueFigures, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.words import AccountId, Action, CaseState, Kind, Severity
 from recon.model.rights import proposals
 from recon.model.stored import instant
@@ -71,6 +71,22 @@ def count(database: Database, filters: QueueFilters, *, limit: int) -> int:
     some = select(cases.c.id).where(*_conditions(filters)).limit(limit).subquery()
     with database.read() as connection:
         return connection.scalar(select(func.count()).select_from(some)) or 0
+
+
+def figures(database: Database, filters: QueueFilters) -> QueueFigures:
+    """Return how many cases the filters let through, and how much that is: they are all looked at."""
+    columns = cases.c
+    first = func.min(type_coerce(columns.opened_at, BigInteger))
+    numbers = (columns.currency, func.count(), func.sum(columns.at_risk_minor), first)
+    query: Select[Any] = select(*numbers).where(*_conditions(filters)).group_by(columns.currency)
+    with database.read() as connection:
+        rows = connection.execute(query.order_by(columns.currency)).all()
+    # PostgreSQL's sum is a Decimal.
+    return QueueFigures(
+        cases=sum(number for _, number, _, _ in rows),
+        at_risk={currency: int(minor) for currency, _, minor, _ in rows if minor},
+        oldest_opened_at=min((instant(int(first)) for *_, first in rows), default=None),
+    )
 
 
 def summary(database: Database) -> QueueSummary:

@@ -23,8 +23,12 @@ RELATED_LIMIT: Final = 20  # On a page; a customer with more has a page of the q
 COUNTED_LIMIT: Final = 1_000  # Beyond it, how many there are says nothing more.
 
 
-def read(database: Database, case: Case, entries: Iterable[Entry]) -> Surroundings:
+def read(
+    database: Database, case: Case, entries: Iterable[Entry], intents: Iterable[IntentKey] = ()
+) -> Surroundings:
     """Return what was told of a case, its runs and calls, and the cases it has to do with.
+
+    intents: the keys of those whose calls are its calls, beside its own.
 
     Raises:
         DatabaseUnavailable: It cannot be read now.
@@ -33,16 +37,21 @@ def read(database: Database, case: Case, entries: Iterable[Entry]) -> Surroundin
     with database.read() as connection:
         told, number = _told(connection, case)
         related, tied = _related(connection, case)
-        asked, times = _calls(connection, case)
+        asked, times = _calls(connection, case, intents)
         return Surroundings(
             told, number, _runs(connection, entries), related, tied, livemode, calls=asked, asked=times
         )
 
 
-def _calls(connection: Connection, case: Case) -> tuple[tuple[ToolCall, ...], int]:
+def _calls(
+    connection: Connection, case: Case, intents: Iterable[IntentKey]
+) -> tuple[tuple[ToolCall, ...], int]:
     side, _, subject = case.subject.partition(":")
-    key = IntentKey(subject) if side == "intent" else case.mismatch.intent_key
-    return ((), 0) if key is None else calls.of(connection, case.account, key)
+    own = IntentKey(subject) if side == "intent" else case.mismatch.intent_key
+    keys = dict.fromkeys([*([own] if own is not None else []), *intents])
+    found = [calls.of(connection, case.account, key) for key in keys]
+    every = sorted((call for of_intent, _ in found for call in of_intent), key=lambda call: call.number)
+    return tuple(every[: calls.OF_INTENT]), sum(number for _, number in found)
 
 
 def _told(connection: Connection, case: Case) -> tuple[tuple[Notice, ...], int]:

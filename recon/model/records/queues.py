@@ -67,6 +67,18 @@ class QueuePage:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueFigures:
+    """How many cases some filters let through, and how much that is.
+
+    at_risk: minor units by currency, when each was found. oldest_opened_at: None when there are none.
+    """
+
+    cases: int
+    at_risk: Mapping[str, int]
+    oldest_opened_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class QueueSummary:
     """What waits for somebody, over all pages and filters.
 

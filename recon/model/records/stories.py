@@ -15,7 +15,7 @@ class Surroundings:
     notices: the latest that speak of it, oldest first; told: how many there are in all. runs: those that
     wrote one of its entries, oldest first. related: other cases of its account with the same payment, order
     or customer, those that wait first, then the latest; tied: how many there are in all, counted up to a
-    limit. livemode: the money is real. calls: the first that guarded tools recorded for its intent, oldest
+    limit. livemode: the money is real. calls: the first that guarded tools recorded for its intents, oldest
     first; asked: how many there are in all.
     """
 

@@ -9,7 +9,7 @@ from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
 from recon.model.changes import Illegal
 from recon.model.records.cases import JOB, Case
-from recon.model.records.queues import QueueFilters, QueueSummary
+from recon.model.records.queues import QueueFigures, QueueFilters, QueueSummary
 from recon.model.records.results import Money
 from recon.model.records.words import (
     AccountId,
@@ -258,6 +258,22 @@ def test_the_summary_counts_what_waits(database: Database) -> None:
         at_risk={"jpy": 2**53 + 1, "usd": 9800},
         oldest_opened_at=NOON,
     )
+
+
+def test_what_the_filters_let_through_is_counted_per_currency(database: Database) -> None:
+    fill(database, *EVERYTHING)
+    whole, duplicates = QueueFilters(), QueueFilters(kinds=(Kind.DUPLICATE,), severities=(Severity.HIGH,))
+
+    found = queue.figures(database, whole)
+    waits = queue.summary(database)
+    assert found == QueueFigures(waits.waiting, waits.at_risk, waits.oldest_opened_at)
+    narrowed = [case for case in EVERYTHING if case in queue.page(database, duplicates).cases]
+    assert queue.figures(database, duplicates) == QueueFigures(
+        len(narrowed),
+        {"usd": sum(case.mismatch.at_risk.amount_minor for case in narrowed)},
+        min(case.opened_at for case in narrowed),
+    )
+    assert queue.figures(database, QueueFilters(search="nowhere")) == QueueFigures(0, {}, None)
 
 
 def test_an_empty_queue_has_a_summary_too(database: Database) -> None:
