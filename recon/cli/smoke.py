@@ -206,13 +206,14 @@ def _played(theatre: "Theatre", *, shown: bool) -> Iterator["Trial"]:
     from recon.cli.smoking.scenarios import SCENARIOS
 
     console = Console(stderr=True)
-    with console.status("") as status:
-        for number, scenario in enumerate(SCENARIOS, start=1):
-            status.update(f"{number} of {len(SCENARIOS)}: {scenario.says}")
+    for number, scenario in enumerate(SCENARIOS, start=1):
+        with console.status(
+            f"{number} of {len(SCENARIOS)}: {scenario.says}"
+        ):  # Gone before a line is printed.
             trial = theatre.play(scenario, number)
-            if shown:
-                _print(report.lines(trial))
-            yield trial
+        if shown:
+            _print(report.lines(trial))
+        yield trial
 
 
 def _print(lines: Iterable["Line"]) -> None:
