@@ -11,16 +11,21 @@ from recon.model.records.results import Policy, Reading, Result
 class Side:
     """One side as it was read.
 
-    name: "intents" or "refunds". sources: the files' names. standing: rows that were compared. superseded:
-    rows that another version of the same refund or intent replaced. rejected: rows that cannot be judged.
+    name: "intents" or "refunds". sources: the files' names. read: all rows; the next five add up to them.
+    standing: rows that were compared. superseded: rows that another version of the same refund or intent
+    replaced. duplicates: rows that equal another. left_out: rows that a column map leaves out. rejected: rows
+    that cannot be judged.
     first_at, last_at: the earliest and latest creation among standing rows, None where there are none.
     reading: what the options say of it. notes: sentences about how it was read.
     """
 
     name: str
     sources: tuple[str, ...]
+    read: int
     standing: int
     superseded: int
+    duplicates: int
+    left_out: int
     rejected: int
     first_at: datetime | None
     last_at: datetime | None

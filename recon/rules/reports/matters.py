@@ -55,8 +55,11 @@ def _side(name: str, intake: Intake, sources: Sequence[str], reading: Reading) -
     return Side(
         name=name,
         sources=tuple(sources),
+        read=intake.read,
         standing=len(intake.frame),
         superseded=intake.superseded,
+        duplicates=intake.duplicates,
+        left_out=intake.left_out,
         rejected=len(intake.rejects),
         first_at=_moment(created.min()) if len(created) else None,
         last_at=_moment(created.max()) if len(created) else None,

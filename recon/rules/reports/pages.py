@@ -173,19 +173,26 @@ def _charts(report: Report) -> Html:
 
 
 def _sums(report: Report) -> Html:
-    parts = []
-    for title, told, whole in (
-        ("Intents", sums.of_intents(report), report.result.counts.intents),
-        ("Refunds", sums.of_refunds(report), report.result.counts.refunds),
-    ):
-        total = sum(n for _, n in told)
-        rows = [(markup.text(name.capitalize()), markup.text(f"{n:,}")) for name, n in told]
-        agrees = total == whole
-        verdict = "as many as were compared" if agrees else f"but {whole:,} were compared"
-        mark = markup.tag("span", markup.text(f"Together, {verdict}"), class_="ok" if agrees else "bad")
-        rows.append((mark, markup.tag("strong", markup.text(f"{total:,}"))))
-        parts.append(markup.table(f"{title}: each is counted once", (title, ">How many"), rows, kind="small"))
-    return markup.joined(parts)
+    counts = report.result.counts
+    return markup.tag(
+        "div",
+        _sum("Rows of intents", sums.of_rows(report.intents), report.intents.read, "read"),
+        _sum("Rows of refunds", sums.of_rows(report.refunds), report.refunds.read, "read"),
+        _sum("Intents", sums.of_intents(report), counts.intents, "compared"),
+        _sum("Refunds", sums.of_refunds(report), counts.refunds, "compared"),
+        class_="pairs",
+    )
+
+
+def _sum(title: str, parts: sums.Parts, whole: int, done: str) -> Html:
+    """Return parts and their sum, and whether it is what it should be."""
+    total = sum(n for _, n in parts)
+    agrees = total == whole
+    rows = [(markup.text(phrases.opening(name)), markup.text(f"{n:,}")) for name, n in parts]
+    verdict = f"as many as were {done}" if agrees else f"but {whole:,} were {done}"
+    mark = markup.tag("span", markup.text(f"Together, {verdict}"), class_="ok" if agrees else "bad")
+    rows.append((mark, markup.tag("strong", markup.text(f"{total:,}"))))
+    return markup.table(f"{title}, each counted once", (title, ">How many"), rows, kind="small")
 
 
 def _compared(report: Report) -> Html:
@@ -195,9 +202,6 @@ def _compared(report: Report) -> Html:
     sides = (report.intents, report.refunds)
     rows = [
         row("Files", *(", ".join(side.sources) for side in sides)),
-        row("Rows compared", *(f"{side.standing:,}" for side in sides)),
-        row("Replaced by another version of the same row", *(f"{side.superseded:,}" for side in sides)),
-        row("Rows rejected", *(f"{side.rejected:,}" for side in sides)),
         row("Earliest created", *(_moment(report, side.first_at) for side in sides)),
         row("Latest created", *(_moment(report, side.last_at) for side in sides)),
         row("What the file holds", *(_coverage(report, side) for side in sides)),

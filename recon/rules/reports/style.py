@@ -34,6 +34,8 @@ dl.facts dd { margin: 0; font-size: 22px; font-weight: 600; font-variant-numeric
   outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 table.small { width: auto; min-width: 320px; }
+.pairs { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); column-gap: 48px; }
+.pairs table.small { width: 100%; }
 table.found { min-width: 640px; }
 caption { text-align: left; font-size: 13px; padding: 0 0 4px; }
 th, td { text-align: left; vertical-align: top; padding: 7px 14px 7px 0; border-bottom: 1px solid var(--line);
@@ -86,7 +88,9 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   dl.facts dt, caption, thead th { font-size: 10px; }
   tr, figure, dl.facts > div { break-inside: avoid; }
   thead { display: table-header-group; }
-  .scroll { overflow: visible; } table.found { min-width: 0; }
+  .scroll { overflow: visible; } .pairs { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); column-gap: 48px; }
+.pairs table.small { width: 100%; }
+table.found { min-width: 0; }
   th, td { padding: 4px 10px 4px 0; }
   nav, figure .numbers, details.numbers { display: none; }
   details > summary { list-style: none; color: var(--soft); }

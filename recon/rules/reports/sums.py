@@ -1,8 +1,19 @@
 """That everything which was compared is accounted for once: the parts that add up to each side."""
 
-from recon.model.records.reports import Report
+from recon.model.records.reports import Report, Side
 
 Parts = tuple[tuple[str, int], ...]
+
+
+def of_rows(side: Side) -> Parts:
+    """Return what the rows of a side are, in words, with how many; the numbers add up to all of them."""
+    return (
+        ("compared", side.standing),
+        ("replaced by another version of the same row", side.superseded),
+        ("equal to another row", side.duplicates),
+        ("left out by the column map", side.left_out),
+        ("rejected: they cannot be judged", side.rejected),
+    )
 
 
 def of_intents(report: Report) -> Parts:

@@ -198,7 +198,7 @@ def _summary(report: Report) -> Iterable[Sequence[Cell]]:
 
 def _side(side: Side) -> Iterable[Sequence[Cell]]:
     yield f"{side.name}: files", ", ".join(side.sources), None
-    yield f"{side.name}: rows compared", side.standing, None
+    yield f"{side.name}: rows read", side.read, None
     yield f"{side.name}: earliest created (UTC)", side.first_at, None
     yield f"{side.name}: latest created (UTC)", side.last_at, None
     yield f"{side.name}: only a part", "no" if side.reading.complete else "yes", None
@@ -208,7 +208,12 @@ def _side(side: Side) -> Iterable[Sequence[Cell]]:
 
 def _counts(report: Report) -> Iterable[Sequence[Cell]]:
     """Yield the parts of each side, which add up to its last row; then every count of the result."""
-    for name, parts in (("intents", sums.of_intents(report)), ("refunds", sums.of_refunds(report))):
+    for name, parts in (
+        ("rows of intents", sums.of_rows(report.intents)),
+        ("rows of refunds", sums.of_rows(report.refunds)),
+        ("intents", sums.of_intents(report)),
+        ("refunds", sums.of_refunds(report)),
+    ):
         for words, number in parts:
             yield name, words, number
         yield name, "together", sum(number for _, number in parts)

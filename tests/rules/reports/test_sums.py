@@ -47,3 +47,5 @@ def test_the_parts_of_each_side_add_up_to_it(world: World) -> None:
     assert sum(number for _, number in sums.of_intents(report)) == counts.intents == report.intents.standing
     assert sum(number for _, number in sums.of_refunds(report)) == counts.refunds == report.refunds.standing
     assert sum(number for _, number in report.made) == counts.refunds
+    for side in (report.intents, report.refunds):
+        assert sum(number for _, number in sums.of_rows(side)) == side.read
