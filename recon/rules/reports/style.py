@@ -88,9 +88,7 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   dl.facts dt, caption, thead th { font-size: 10px; }
   tr, figure, dl.facts > div { break-inside: avoid; }
   thead { display: table-header-group; }
-  .scroll { overflow: visible; } .pairs { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); column-gap: 48px; }
-.pairs table.small { width: 100%; }
-table.found { min-width: 0; }
+  .scroll { overflow: visible; } table.found { min-width: 0; }
   th, td { padding: 4px 10px 4px 0; }
   nav, figure .numbers, details.numbers { display: none; }
   details > summary { list-style: none; color: var(--soft); }
