@@ -13,6 +13,7 @@ from recon.model.blocks import VALUE_LIMIT, clean, context, header, section, sec
 from recon.model.particulars import (
     TOP,
     by_money,
+    incident,
     largest,
     line,
     mention,
@@ -34,6 +35,8 @@ from recon.model.records.words import Action, Actor, CaseState, Certainty
 _CASES = 20
 _CASES_LIMIT = 8_000  # Characters of a reply's cases; with all the rest it stays below Slack's limit.
 _ORDER = list(Action)  # In which a reply tells what became of cases.
+_ANSWER = "Approve or decline it at the desk, if you are not who proposed it."
+_BURST = 3  # Fewer cases of a thread are no incident.
 # How a case has left its thread; one that waits still waits in another.
 _ENDS = {
     CaseState.CLEARED: "cleared",
@@ -74,6 +77,9 @@ def root(topic: Topic, owners: Sequence[Owner], standing: Standing, manner: Mann
     probable = sum(case.mismatch.certainty is Certainty.PROBABLE for case in members)
     rest += f", {probable} only probable" if probable else ""
     more = len(members) - TOP
+    links = [f"<{link}|Open the queue>"]
+    if len(members) >= _BURST:
+        links.append(f"<{incident(manner, topic.kind, members)}|Open the incident>")
     blocks = [
         header(title),
         section(f"{_mention(owners if ping else (), manner)}*{at_risk}* {rest}\nOwner: *{names(owners)}*"),
@@ -81,7 +87,7 @@ def root(topic: Topic, owners: Sequence[Owner], standing: Standing, manner: Mann
         *_shown(largest(members), manner),
         *([section(f"and {more} more: <{link}|all {len(members)} in the queue>")] if more > 0 else []),
         *_ended(standing.over, topic, manner),
-        context(f"As of {minute(manner.as_of)} · <{link}|Open the queue>"),
+        context(" · ".join([f"As of {minute(manner.as_of)}", *links])),
     ]
     text = f"{title}, {at_risk} {rest}. Owner: {names(owners)}. What to do: {step} {link}"
     return Message(text, tuple(blocks))
@@ -191,10 +197,19 @@ def _reply(
     link, waiting = _queue(topic, manner), [each.case for each in part if not each.over]
     blocks.append(context(f"<{link}|Open the queue>"))
     at_risk = f", {sums(waiting)} at risk" if waiting else ""
-    step = wording.NEXT_STEPS[topic.kind] if waiting else "nothing."
+    step = _step(topic, part)
     about = f"{topic.severity.upper()}, {wording.named(topic.kind)}{_where(topic, manner)}"
     text = f"{about}: {title}{at_risk}. Owner: {names(owners)}. What to do: {step} {link}"
     return Message(f"{text} {named(each.case for each in part)}", tuple(blocks))
+
+
+def _step(topic: Topic, part: Iterable[News]) -> str:
+    """Return what is to be done about news: about a proposal, answer it."""
+    waiting = [each for each in part if not each.over]
+    steps = [
+        _ANSWER if each.action is Action.PROPOSED else wording.NEXT_STEPS[topic.kind] for each in waiting
+    ]
+    return " ".join(dict.fromkeys(steps)) or "nothing."
 
 
 def _of_case(news: News, manner: Manner, *, clicks: bool) -> list[Block]:

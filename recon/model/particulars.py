@@ -5,22 +5,25 @@ Never decides what is said, and never says anything about a person but ids.
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import urlencode
 
 from recon.model import money
 from recon.model.blocks import VALUE_LIMIT, clean, code, escaped, overflow
 from recon.model.buttons import MENU, Button, Verb
-from recon.model.phrases import minute
+from recon.model.phrases import iso, minute
 from recon.model.records.cases import Case, Owner
 from recon.model.records.notices import Block, Manner
 from recon.model.records.owners import Profile, is_group
 from recon.model.records.queues import WAITING
 from recon.model.records.results import Money
-from recon.model.records.words import CaseState
+from recon.model.records.words import CaseState, Kind
 
 TOP = 5  # Cases that a root shows: what a person takes in at a glance; the rest are in the thread.
 NAMED_LIMIT = 2_500  # Characters of the plain text in which a message names its cases; it may have 4,000.
+_INCIDENT = timedelta(days=1)  # Of what began longer apart, the latest is the incident.
+_BESIDE = timedelta(minutes=10)  # Others, of another owner or severity, began beside them.
 # What a click does, in the order of the menu.
 _CLICKS = {
     Verb.ACKNOWLEDGE: "Acknowledge",
@@ -127,6 +130,14 @@ def queue(manner: Manner, **filters: str) -> str:
     """Return the address of the queue, filtered, escaped."""
     asked = f"/?{urlencode(filters)}" if filters else ""
     return escaped(f"{manner.dashboard_url}{asked}")
+
+
+def incident(manner: Manner, kind: Kind, cases: Iterable[Case]) -> str:
+    """Return the address of what began with these cases or just beside them, escaped; a day at most."""
+    began = [case.mismatch.since.replace(second=0, microsecond=0) for case in cases]
+    first = max(min(began), max(began) - _INCIDENT)
+    window = {"from": iso(first - _BESIDE), "to": iso(max(began) + _BESIDE + timedelta(minutes=1))}
+    return escaped(f"{manner.dashboard_url}/incident?{urlencode({'kind': kind.value, **window})}")
 
 
 def names(owners: Iterable[Owner]) -> str:

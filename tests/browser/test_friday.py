@@ -18,6 +18,7 @@ from tests.served import SECONDS, served
 
 pytestmark = pytest.mark.browser
 
+TOLD = 10  # Customers of the message: one more was refunded twice that evening.
 NINE = 9  # Customers who were refunded twice within fourteen minutes.
 
 
@@ -49,14 +50,17 @@ def friday(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         yield Friday(sandbox.url, past.incident(Kind.DUPLICATE, window).cases)
 
 
-def test_from_the_message_to_the_nine_customers_it_takes_two_clicks(
+def test_from_the_message_to_its_customers_it_takes_one_click_and_to_the_nine_of_the_burst_two(
     chromium: Browser, friday: Friday
 ) -> None:
     page = chromium.new_page(viewport={"width": 1366, "height": 768}, timezone_id="Europe/Berlin")
     page.set_default_timeout(SECONDS * 1000)
     page.goto(f"{friday.slack}/slack/{CHANNEL}")
 
-    page.locator("a[href*='kind=duplicate']").first.click()
+    page.get_by_role("link", name="Open the incident").first.click()
+    expect(page.get_by_role("heading", name=f"{TOLD} customers")).to_be_visible()
+    page.go_back()
+    page.locator("a[href*='/?kind=duplicate']").first.click()
     page.get_by_role("link", name=f"Incident: refunded twice, {NINE} cases").click()
     expect(page.get_by_role("heading", name=f"{NINE} customers")).to_be_visible()
 

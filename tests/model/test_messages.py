@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -45,3 +46,18 @@ def test_a_thread_that_a_case_has_left_says_where_it_is_now(after: dict[str, Any
     assert f"1 {expected}. Owner: Payments on call." in root.text
     assert f": 1 {expected}. Owner: Payments on call." in reply.text
     assert [expected in str(message.blocks) for message in (root, reply)] == [True, True]
+
+
+def test_three_cases_of_a_thread_are_an_incident_one_click_away() -> None:
+    topic = TOPIC
+    assert topic is not None
+
+    def links(number: int, apart: timedelta) -> list[str]:
+        began = [a_case(a_mismatch(since=NOON - at * apart)) for at in range(number)]
+        root = messages.root(topic, (an_owner(),), Standing(tuple(began)), MANNER, ping=False)
+        return re.findall("<(https://desk.example/incident[^|]*)[|]Open the incident>", str(root.blocks))
+
+    address = "https://desk.example/incident?kind=duplicate&amp;from={}&amp;to=2026-03-06T12%3A11%3A00Z"
+    assert links(2, timedelta(minutes=1)) == []
+    assert links(3, timedelta(minutes=1)) == [address.format("2026-03-06T11%3A48%3A00Z")]
+    assert links(4, timedelta(hours=20)) == [address.format("2026-03-05T11%3A50%3A00Z")]

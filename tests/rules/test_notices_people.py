@@ -59,6 +59,13 @@ def test_a_person_s_move_is_told_in_the_thread_without_the_person_s_words(
     assert "told us on the phone" not in f"{reply.message.text} {blocks_of(reply)} {blocks_of(edit)}"
 
 
+def test_what_is_to_be_done_about_a_proposal_is_to_answer_it() -> None:
+    _, reply = said([a_move(a_case(version=2), Action.PROPOSED)], known=[KEY], before=[a_case()])
+
+    step = "What to do: Approve or decline it at the desk, if you are not who proposed it. https://desk"
+    assert step in reply.message.text
+
+
 def test_a_comment_only_brings_the_root_up_to_date() -> None:
     moved = [a_move(a_case(version=2), Action.COMMENTED)]
 
