@@ -20,6 +20,7 @@ from recon.cli import (
     demo,
     diff,
     doctor,
+    guard,
     lint,
     operators,
     owners,
@@ -93,6 +94,7 @@ app.command(
 app.add_typer(owners.app)
 app.add_typer(operators.app)
 app.add_typer(tools.app)
+app.add_typer(guard.app)
 app.add_typer(slack.app)
 
 
