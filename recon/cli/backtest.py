@@ -38,6 +38,10 @@ def backtest(
     grace: Grace = None,
     format_: Output = Format.TABLE,
     columns: sides.Columns = None,
+    more_intents: sides.MoreIntents = None,
+    more_refunds: sides.MoreRefunds = None,
+    intents_format: sides.IntentsFormat = None,
+    refunds_format: sides.RefundsFormat = None,
     incomplete: sides.Incomplete = None,
     refunds_from: sides.RefundsFrom = None,
     intents_from: sides.IntentsFrom = None,
@@ -58,8 +62,17 @@ def backtest(
         intents_from=intents_from,
         policy=policy,
     )
+    files = sides.files(
+        intents,
+        refunds,
+        more_intents=more_intents,
+        more_refunds=more_refunds,
+        intents_format=intents_format,
+        refunds_format=refunds_format,
+        columns=columns,
+    )
     with progress.patient() as doing:
-        read = sides.read(intents, refunds, columns, told, doing)
+        read = sides.read(files, told, doing)
         trial = _trial(read, told, grace or [], hours, doing)
     from recon.rules.reports import ladders
 

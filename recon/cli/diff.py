@@ -57,6 +57,10 @@ def diff(
     format_: HowWritten = Format.TABLE,
     output: Output = None,
     columns: sides.Columns = None,
+    more_intents: sides.MoreIntents = None,
+    more_refunds: sides.MoreRefunds = None,
+    intents_format: sides.IntentsFormat = None,
+    refunds_format: sides.RefundsFormat = None,
     incomplete: sides.Incomplete = None,
     refunds_from: sides.RefundsFrom = None,
     intents_from: sides.IntentsFrom = None,
@@ -78,12 +82,21 @@ def diff(
         intents_from=intents_from,
         policy=policy,
     )
+    files = sides.files(
+        intents,
+        refunds,
+        more_intents=more_intents,
+        more_refunds=more_refunds,
+        intents_format=intents_format,
+        refunds_format=refunds_format,
+        columns=columns,
+    )
     where = _zone(zone)
     if format_ is Format.XLSX and output is None and _on_a_terminal():
         raise ConfigurationError("A spreadsheet is not for a terminal: say --output FILE.xlsx, or pipe it.")
     earlier = _earlier(compare)
     with progress.patient() as doing:
-        read = sides.read(intents, refunds, columns, told, doing)
+        read = sides.read(files, told, doing)
         report = _report(read, told, (zone, where), doing)
         if earlier is not None:
             report = replace(report, comparison=_compared(earlier, report.result))

@@ -1,24 +1,25 @@
 """Two sides in files, as every command that compares them reads them: options, frames, links and graces."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recon.cli.options import time
 from recon.model.characters import harmless
-from recon.model.errors import UnusableInput
+from recon.model.errors import ConfigurationError, UnusableInput
 from recon.model.records.results import Coverage, Policy, Reading, Reject
 
 if TYPE_CHECKING:
     from recon.cli.progress import Doing
     from recon.model.frames import Intake
 
+STDIN = "-"
 _REJECTS_SAID = 5  # Rejected rows that stderr names; the report has them all.
 
 
@@ -29,14 +30,42 @@ class Side(StrEnum):
     INTENTS = "intents"
 
 
+class FileFormat(StrEnum):
+    """What a file holds."""
+
+    CSV = "csv"
+    JSON = "json"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
 IntentsFile = Annotated[
-    Path, typer.Argument(metavar="INTENTS", help="What you meant to refund: .csv, .json, .jsonl or .parquet.")
+    str,
+    typer.Argument(
+        metavar="INTENTS",
+        help="What you meant to refund: a file, a quoted pattern as '2026-*.csv', or - for standard input.",
+    ),
 ]
 RefundsFile = Annotated[
-    Path,
+    str,
     typer.Argument(
-        metavar="REFUNDS", help="What the provider did: flat rows, or its own objects, list pages and events."
+        metavar="REFUNDS",
+        help="What the provider did: flat rows, or its own objects, list pages and events; named as INTENTS.",
     ),
+]
+MoreIntents = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="One more file or pattern of intents; may be said several times."),
+]
+MoreRefunds = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="One more file or pattern of refunds; may be said several times."),
+]
+IntentsFormat = Annotated[
+    FileFormat | None, typer.Option(help="What INTENTS holds, where its name does not say.")
+]
+RefundsFormat = Annotated[
+    FileFormat | None, typer.Option(help="What REFUNDS holds, where its name does not say.")
 ]
 AsOf = Annotated[
     str | None,
@@ -74,6 +103,17 @@ class Told:
     coverage: Coverage
     policy: Policy
     policy_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What each side is read from: paths, patterns or "-"; their formats where names do not say; a map."""
+
+    intents: tuple[str, ...]
+    refunds: tuple[str, ...]
+    intents_format: FileFormat | None
+    refunds_format: FileFormat | None
+    columns: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +156,51 @@ def told(
     return Told(asked, coverage, config.policy(policy), policy.name)
 
 
-def read(intents: Path, refunds: Path, columns: Path | None, told: Told, doing: "Doing") -> Both:
+def files(
+    intents: str,
+    refunds: str,
+    *,
+    more_intents: Sequence[str] | None,
+    more_refunds: Sequence[str] | None,
+    intents_format: FileFormat | None,
+    refunds_format: FileFormat | None,
+    columns: Path | None,
+) -> Files:
+    """Return what each side is read from.
+
+    Raises:
+        ConfigurationError: both sides are standard input. Nothing was read.
+    """
+    ours, theirs = (intents, *(more_intents or ())), (refunds, *(more_refunds or ()))
+    if STDIN in ours and STDIN in theirs:
+        raise ConfigurationError("Only one side can be standard input; name a file for the other.")
+    return Files(ours, theirs, intents_format, refunds_format, columns)
+
+
+def read(files: Files, told: Told, doing: "Doing") -> Both:
     """Return both sides, and say what is to be said of how they were read.
 
     Raises:
         UnusableInput: a file cannot be used, or no row has a time and none was told.
     """
     doing("Loading what reads files")
-    from recon.doors.files import reading as files
+    from recon.doors.files import reading
 
-    mapping = files.read_mapping(columns) if columns is not None else None
-    doing(f"Reading {intents.name}")
-    ours = files.read_intents(intents, mapping)
-    doing(f"Reading {refunds.name}")
-    theirs = files.read_refunds(refunds, mapping)
+    mapping = reading.read_mapping(files.columns) if files.columns is not None else None
+    names = tuple(_names(files.intents)), tuple(_names(files.refunds))
+    doing(f"Reading {', '.join(names[0])}")
+    ours = reading.read_intents(files.intents, mapping, format_=files.intents_format)
+    doing(f"Reading {', '.join(names[1])}")
+    theirs = reading.read_refunds(files.refunds, mapping, format_=files.refunds_format)
     for note in (*ours.notes, *theirs.notes):  # First: they may be why nothing else can be said.
         say(note)
-    return Both(ours, theirs, ((intents.name,), (refunds.name,)), told.as_of or _latest(ours, theirs))
+    return Both(ours, theirs, names, told.as_of or _latest(ours, theirs))
+
+
+def _names(named: Sequence[str]) -> Iterator[str]:
+    """Yield what reports call a side's sources: no report needs to know where on a machine they were."""
+    for each in named:
+        yield "standard input" if each == STDIN else PurePath(each).name
 
 
 def _latest(ours: "Intake", theirs: "Intake") -> datetime:

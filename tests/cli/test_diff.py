@@ -346,7 +346,7 @@ def test_a_terminal_of_no_width_still_gets_its_report(diff: Recon, monkeypatch: 
 
 
 def test_a_bug_does_not_end_like_an_answer(diff: Recon, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recon.doors.files.reading.read_intents", lambda *_: 1 / 0)
+    monkeypatch.setattr("recon.doors.files.reading.read_intents", lambda *_, **__: 1 / 0)
 
     run = diff(*LATER)
 
