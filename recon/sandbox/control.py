@@ -13,7 +13,7 @@ POST /_sandbox/slack         as workplace.py says; what people do there is in cl
 POST /_sandbox/reset
 GET  /_sandbox/requests, messages, payments, faults, clock
 
-Wrong input is a 400 that says what was expected.
+Wrong input, a field that a call does not know among it, is a 400 that says what was expected.
 """
 
 from __future__ import annotations

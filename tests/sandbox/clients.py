@@ -1,6 +1,8 @@
-"""The official clients, told not to retry, so that a test sees what the wire did."""
+"""The official clients, told not to retry, so that a test sees what the wire did; and waiting for it."""
 
 from __future__ import annotations
+
+import threading
 
 import stripe
 from slack_sdk import WebClient
@@ -21,3 +23,12 @@ def provider(street: Street, *, key: str = STRIPE_KEY, timeout_s: float = 5.0) -
 def slack(street: Street, *, token: str = SLACK_TOKEN, timeout_s: int = 5) -> WebClient:
     """Slack's own client."""
     return WebClient(token, base_url=street.slack_url, timeout=timeout_s, retry_handlers=[])
+
+
+def wait_for_requests(street: Street, count: int) -> None:
+    """Wait until that many refunds have been asked for."""
+    for _ in range(200):
+        if len(street.requests("POST", "/v1/refunds")) >= count:
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError(f"fewer than {count} requests arrived within two seconds")

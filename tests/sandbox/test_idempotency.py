@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import stripe
 
-from tests.sandbox.clients import provider
+from tests.sandbox.clients import provider, wait_for_requests
 from tests.sandboxes import Street
 
 
@@ -220,14 +220,6 @@ def test_eighteen_calls_at_once_under_one_key_make_one_refund(sandbox: Street) -
 def _quietly(client: stripe.StripeClient) -> None:
     with contextlib.suppress(stripe.StripeError):
         refund(client, "K", amount=400)
-
-
-def wait_for_requests(street: Street, count: int) -> None:
-    for _ in range(200):
-        if len(street.requests("POST", "/v1/refunds")) >= count:
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError(f"fewer than {count} requests arrived within two seconds")
 
 
 def until_not_in_use(client: stripe.StripeClient) -> stripe.Refund:

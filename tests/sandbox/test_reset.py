@@ -12,8 +12,7 @@ import pytest
 import stripe
 
 from recon.sandbox.world import World
-from tests.sandbox.clients import provider, slack
-from tests.sandbox.test_idempotency import wait_for_requests
+from tests.sandbox.clients import provider, slack, wait_for_requests
 from tests.sandboxes import Street
 
 
