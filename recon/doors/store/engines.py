@@ -115,8 +115,8 @@ class Database:
         """
         with (
             _plain_errors(self.dialect),
-            self._reader.connect() as connection,
-            _patient(connection, wait_seconds).begin() as reading,
+            _connected(self._reader, wait_seconds) as connection,
+            connection.begin() as reading,
         ):
             yield connection
             reading.rollback()
@@ -125,8 +125,9 @@ class Database:
     def write(self, *, wait_seconds: float | None = None) -> Iterator[Connection]:
         """Yield a connection whose transaction commits at the end, or leaves nothing.
 
-        wait_seconds: how long each statement may wait for others, and on PostgreSQL take at all; None lets it
-        wait for BUSY_SECONDS, and take as long as it needs.
+        wait_seconds: how long each statement may wait for others, and on PostgreSQL take at all, a free
+        connection included and a second at least; None lets it wait for BUSY_SECONDS, and take as long as it
+        needs.
 
         Raises:
             DatabaseUnavailable: It cannot be reached or written now. Unless the connection broke while it
@@ -135,8 +136,8 @@ class Database:
         """
         with (
             _plain_errors(self.dialect),
-            self._writer.connect() as connection,
-            _patient(connection, wait_seconds).begin(),
+            _connected(self._writer, wait_seconds) as connection,
+            connection.begin(),
         ):
             yield connection
 
@@ -152,9 +153,13 @@ class Database:
         self.close()
 
 
-def _patient(connection: Connection, wait_seconds: float | None) -> Connection:
-    """Return the connection, whose next transaction waits no longer than that."""
-    return connection if wait_seconds is None else connection.execution_options(**{_PATIENCE: wait_seconds})
+def _connected(engine: Engine, wait_seconds: float | None) -> Connection:
+    """Return a connection whose next transaction waits no longer than what is left of that."""
+    began = time.monotonic()
+    connection = engine.connect()
+    if wait_seconds is None:
+        return connection
+    return connection.execution_options(**{_PATIENCE: wait_seconds - (time.monotonic() - began)})
 
 
 def _milliseconds(connection: Connection) -> int | None:

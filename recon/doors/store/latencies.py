@@ -28,7 +28,7 @@ def since(
     columns = calls.c
     query = (
         select(columns.tool, columns.asked_at, columns.answered_at, columns.answer)
-        .add_columns(guarded.c.sent_at, guarded.c.updated_at, guarded.c.sends, guarded.c.status)
+        .add_columns(guarded.c.sent_at, guarded.c.updated_at, guarded.c.status)
         .outerjoin(guarded, same)
         .where(columns.asked_at >= at)
         .order_by(columns.asked_at.desc(), columns.number.desc())
@@ -53,14 +53,11 @@ def _timed(row: Row[tuple[str, datetime, datetime | None, str | None, object]]) 
 
 
 def _sent(row: Row[tuple[str, datetime, datetime | None, str | None, object]]) -> timedelta | None:
-    """Return how long the answer to the only request took, where this call sent it and knew what it made.
+    """Return how long the answer to a request took, where this call sent it and knew what it made.
 
     A row that is done is not written again, so that its last time is when that was known.
     """
-    if row.answer != OutcomeStatus.DONE or row.status != IntentStatus.DONE or row.sends != 1:
-        return None
-    asked, answered = row.asked_at, row.answered_at
-    if row.sent_at is None or answered is None or not asked <= row.sent_at <= answered:
+    if row.answer != OutcomeStatus.DONE or row.status != IntentStatus.DONE or row.sent_at is None:
         return None
     took: timedelta = row.updated_at - row.sent_at
     return took

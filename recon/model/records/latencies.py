@@ -13,8 +13,7 @@ class Timed:
 
     waited: from when it was asked until it was told; None where nobody was told, because it is under way or
     its process died. sent: from just before the commit that says it is sent until its answer was known; None
-    where this call sent nothing, or more than once, or what came of it is not known. unknown: it was told
-    that nobody knows.
+    where this call sent nothing, or what came of it is not known. unknown: it was told that nobody knows.
     """
 
     tool: str
