@@ -56,23 +56,17 @@ def backtest(
     Exit 2: the input or an argument cannot be used.
     """
     told = sides.told(
+        (intents, more_intents, intents_format),
+        (refunds, more_refunds, refunds_format),
+        columns=columns,
         as_of=as_of,
         incomplete=incomplete,
         refunds_from=refunds_from,
         intents_from=intents_from,
         policy=policy,
     )
-    files = sides.files(
-        intents,
-        refunds,
-        more_intents=more_intents,
-        more_refunds=more_refunds,
-        intents_format=intents_format,
-        refunds_format=refunds_format,
-        columns=columns,
-    )
     with progress.patient() as doing:
-        read = sides.read(files, told, doing)
+        read = sides.read(told, doing)
         trial = _trial(read, told, grace or [], hours, doing)
     from recon.rules.reports import ladders
 

@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from enum import StrEnum
 from pathlib import Path
@@ -49,6 +49,15 @@ Zone = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How the report is written, and where to; the zone's name and itself."""
+
+    format: Format
+    output: Path | None
+    zone: tuple[str, tzinfo]
+
+
 def diff(
     intents: sides.IntentsFile,
     refunds: sides.RefundsFile,
@@ -76,36 +85,17 @@ def diff(
     Exit 3: rows were rejected, or a side was not read completely.
     """
     told = sides.told(
+        (intents, more_intents, intents_format),
+        (refunds, more_refunds, refunds_format),
+        columns=columns,
         as_of=as_of,
         incomplete=incomplete,
         refunds_from=refunds_from,
         intents_from=intents_from,
         policy=policy,
     )
-    files = sides.files(
-        intents,
-        refunds,
-        more_intents=more_intents,
-        more_refunds=more_refunds,
-        intents_format=intents_format,
-        refunds_format=refunds_format,
-        columns=columns,
-    )
-    where = _zone(zone)
-    if format_ is Format.XLSX and output is None and _on_a_terminal():
-        raise ConfigurationError("A spreadsheet is not for a terminal: say --output FILE.xlsx, or pipe it.")
-    earlier = _earlier(compare)
-    with progress.patient() as doing:
-        read = sides.read(files, told, doing)
-        report = _report(read, told, (zone, where), doing)
-        if earlier is not None:
-            report = replace(report, comparison=_compared(earlier, report.result))
-        for sentence in report.result.incomplete or _uncovered(report.result):
-            sides.say(sentence)
-        doing("Writing the report")
-        written = _written(report, format_, to_file=output is not None)
-    _deliver(written, report.result, format_, output)
-    raise typer.Exit(exit_code(report.result))
+    how = _how(format_, output, zone)
+    raise typer.Exit(exit_code(_reported(told, how, _earlier(compare))))
 
 
 def exit_code(result: Result) -> int:
@@ -115,9 +105,34 @@ def exit_code(result: Result) -> int:
     return exits.FOUND if result.mismatches else exits.OK
 
 
+def _reported(told: sides.Told, how: _How, earlier: "Earlier | None") -> Result:
+    """Read, compare and report; return the result."""
+    with progress.patient() as doing:
+        report = _report(sides.read(told, doing), told, how.zone, doing)
+        if earlier is not None:
+            report = replace(report, comparison=_compared(earlier, report.result))
+        for sentence in report.result.incomplete or _uncovered(report.result):
+            sides.say(sentence)
+        doing("Writing the report")
+        written = _written(report, how.format, to_file=how.output is not None)
+    _deliver(written, report.result, how)
+    return report.result
+
+
 def _on_a_terminal() -> bool:
     """Return whether a person would see what is written to standard output."""
     return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _how(format_: Format, output: Path | None, zone: str) -> _How:
+    """Return how the report is written.
+
+    Raises:
+        ConfigurationError: there is no such zone, or nobody could read it there. Nothing was read.
+    """
+    if format_ is Format.XLSX and output is None and _on_a_terminal():
+        raise ConfigurationError("A spreadsheet is not for a terminal: say --output FILE.xlsx, or pipe it.")
+    return _How(format_, output, (zone, _zone(zone)))
 
 
 def _zone(name: str) -> tzinfo:
@@ -216,15 +231,15 @@ def _for_terminal(report: "Report") -> str:
     return page.getvalue()
 
 
-def _deliver(written: str | bytes, result: Result, format_: Format, output: Path | None) -> None:
+def _deliver(written: str | bytes, result: Result, how: _How) -> None:
     """Write the report to stdout or a file."""
-    if output is None:
-        _print(written, programs_read_it=format_ != Format.TABLE)
+    if how.output is None:
+        _print(written, programs_read_it=how.format != Format.TABLE)
         return
     from recon.doors import outputs
 
-    outputs.write(output, written)
-    sides.say(f"{result.verdict}: written to {output}.")
+    outputs.write(how.output, written)
+    sides.say(f"{result.verdict}: written to {how.output}.")
 
 
 def _print(written: str | bytes, *, programs_read_it: bool) -> None:

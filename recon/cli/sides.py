@@ -97,23 +97,21 @@ PolicyFile = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the options say, before a file is read. policy_from: where the graces come from, in words."""
+    """What the options say, before a file is read.
 
-    as_of: datetime | None
-    coverage: Coverage
-    policy: Policy
-    policy_from: str
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """What each side is read from: paths, patterns or "-"; their formats where names do not say; a map."""
+    intents, refunds: paths, patterns or "-". intents_format, refunds_format: where their names do not say.
+    columns: the file of a map. policy_from: where the graces come from, in words.
+    """
 
     intents: tuple[str, ...]
     refunds: tuple[str, ...]
     intents_format: FileFormat | None
     refunds_format: FileFormat | None
     columns: Path | None
+    as_of: datetime | None
+    coverage: Coverage
+    policy: Policy
+    policy_from: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,10 @@ class Both:
 
 
 def told(
+    intents: tuple[str, Sequence[str] | None, FileFormat | None],
+    refunds: tuple[str, Sequence[str] | None, FileFormat | None],
     *,
+    columns: Path | None,
     as_of: str | None,
     incomplete: Sequence[Side] | None,
     refunds_from: str | None,
@@ -135,6 +136,8 @@ def told(
     policy: Path | None,
 ) -> Told:
     """Return what the options say.
+
+    intents, refunds: what is named first, what more, and the format that is said of it.
 
     Raises:
         ConfigurationError: one of them, or the policy file, cannot be used. Nothing was read.
@@ -144,40 +147,36 @@ def told(
         Side.INTENTS: None if intents_from is None else time("--intents-from", intents_from),
     }
     asked = None if as_of is None else time("--as-of", as_of)
-    refunds, intents = (
-        Reading(from_at=froms[side], complete=side not in set(incomplete or ()))
-        for side in (Side.REFUNDS, Side.INTENTS)
-    )
-    coverage = Coverage(default_refunds=refunds, default_intents=intents)
-    if policy is None:
-        return Told(asked, coverage, Policy(), "the defaults")
-    from recon.doors import config
-
-    return Told(asked, coverage, config.policy(policy), policy.name)
-
-
-def files(
-    intents: str,
-    refunds: str,
-    *,
-    more_intents: Sequence[str] | None,
-    more_refunds: Sequence[str] | None,
-    intents_format: FileFormat | None,
-    refunds_format: FileFormat | None,
-    columns: Path | None,
-) -> Files:
-    """Return what each side is read from.
-
-    Raises:
-        ConfigurationError: both sides are standard input. Nothing was read.
-    """
-    ours, theirs = (intents, *(more_intents or ())), (refunds, *(more_refunds or ()))
+    ours, theirs = ((first, *(more or ())) for first, more, _ in (intents, refunds))
     if STDIN in ours and STDIN in theirs:
         raise ConfigurationError("Only one side can be standard input; name a file for the other.")
-    return Files(ours, theirs, intents_format, refunds_format, columns)
+    readings = {
+        side: Reading(from_at=froms[side], complete=side not in set(incomplete or ())) for side in Side
+    }
+    graces, graces_from = _policy(policy)
+    return Told(
+        intents=ours,
+        refunds=theirs,
+        intents_format=intents[2],
+        refunds_format=refunds[2],
+        columns=columns,
+        as_of=asked,
+        coverage=Coverage(default_refunds=readings[Side.REFUNDS], default_intents=readings[Side.INTENTS]),
+        policy=graces,
+        policy_from=graces_from,
+    )
 
 
-def read(files: Files, told: Told, doing: "Doing") -> Both:
+def _policy(path: Path | None) -> tuple[Policy, str]:
+    """Return the graces, and where they come from."""
+    if path is None:
+        return Policy(), "the defaults"
+    from recon.doors import config
+
+    return config.policy(path), path.name
+
+
+def read(told: Told, doing: "Doing") -> Both:
     """Return both sides, and say what is to be said of how they were read.
 
     Raises:
@@ -186,12 +185,12 @@ def read(files: Files, told: Told, doing: "Doing") -> Both:
     doing("Loading what reads files")
     from recon.doors.files import reading
 
-    mapping = reading.read_mapping(files.columns) if files.columns is not None else None
-    names = tuple(_names(files.intents)), tuple(_names(files.refunds))
+    mapping = reading.read_mapping(told.columns) if told.columns is not None else None
+    names = tuple(_names(told.intents)), tuple(_names(told.refunds))
     doing(f"Reading {', '.join(names[0])}")
-    ours = reading.read_intents(files.intents, mapping, format_=files.intents_format)
+    ours = reading.read_intents(told.intents, mapping, format_=told.intents_format)
     doing(f"Reading {', '.join(names[1])}")
-    theirs = reading.read_refunds(files.refunds, mapping, format_=files.refunds_format)
+    theirs = reading.read_refunds(told.refunds, mapping, format_=told.refunds_format)
     for note in (*ours.notes, *theirs.notes):  # First: they may be why nothing else can be said.
         say(note)
     return Both(ours, theirs, names, told.as_of or _latest(ours, theirs))
