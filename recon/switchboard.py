@@ -1,8 +1,9 @@
 """The tools' kill switches as people work them: thrown, lifted, and how each stands.
 
 An operator throws, because that is the safe way round and every minute counts; an admin lifts, because from
-then on money moves again. Roles are checked at each move and against the database. Never sends or stops a
-call: the guarded tool reads the switch just before each send, in whatever process it runs.
+then on money moves again. Roles are checked at each move and against the database, and the operators' channel
+is told of each through the outbox. Never sends or stops a call: the guarded tool reads the switch just before
+each send, in whatever process it runs.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from datetime import timedelta
 from typing import Self
 
 from recon.doors import config
-from recon.doors.store import calls, migrations, switches
+from recon.doors.store import calls, migrations, outbox, switches
 from recon.doors.store.engines import Database
 from recon.model import registry
 from recon.model.changes import Illegal, written
@@ -168,16 +169,21 @@ class Switchboard:
     def _moved(
         self, before: Switch, made: SwitchMove, actor: Actor, reason: str, action_id: str
     ) -> Switch | None:
+        """Return the switch after the move, having put down the word of it; None as `switches.move`."""
+        settings, now = self._configuration(), self.now()
         with self._database.write() as connection:
-            return switches.move(
-                connection,
-                before,
-                made,
-                actor=actor,
-                reason=reason,
-                now=self.now(),
-                action_id=action_id,
+            after = switches.move(
+                connection, before, made, actor=actor, reason=reason, now=now, action_id=action_id
             )
+            if after is not None and after.version == before.version + 1:
+                word = alerts.moved(
+                    after,
+                    now=now,
+                    dashboard_url=settings.dashboard.url.rstrip("/"),
+                    channel=settings.slack.operators_channel,
+                )
+                outbox.add(connection, [word])
+            return after
 
     def _mover(self) -> Mover:
         """Return what knows who may act; the settings are read anew, as rights change."""

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from recon.doors import config
-from recon.doors.store import cases, operators, switches
+from recon.doors.store import cases, operators, outbox, switches
 from recon.doors.store.engines import Database
 from recon.model.errors import NotPermitted, Report, SwitchMoved
 from recon.model.records.people import Operator
@@ -18,6 +18,13 @@ from tests.builders import NOON
 ANA, BO = Operator(Actor("ana"), Role.OPERATOR), Operator(Actor("bo"), Role.ADMIN)
 VIEWER = Operator(Actor("vi"), Role.VIEWER)
 TOOL = "refund_order"
+
+
+def told(database: Database) -> list[tuple[str, str, str]]:
+    """What the operators are told, oldest first: its verb, its thread and its words."""
+    found = outbox.recent(database, 10)[::-1]
+    assert {each.target for each in found} == {"#refund-operators"}
+    return [(each.verb, each.thread_key, each.message.text) for each in found]
 
 
 @pytest.fixture
@@ -79,6 +86,40 @@ def test_the_database_takes_rights_away_at_each_move(board: Switchboard, databas
         lift(board)
     with pytest.raises(NotPermitted, match="ana may no longer act"):
         throw(board, click="3")
+
+
+def test_the_operators_are_told_of_each_move_once_and_of_no_word_of_the_person(
+    board: Switchboard, database: Database
+) -> None:
+    throw(board)
+    throw(board, BO, click="again")
+    lift(board)
+    lift(board)
+    throw(board, click="3")
+
+    page = "http://127.0.0.1:8501/tools?tool=refund_order"
+    at = "at 2026-03-06 12:00 UTC"
+    thrown = (
+        f"Kill switch of refund_order thrown, by ana {at}. Nothing of it is sent until an admin lifts it; "
+        "look-ups and runs go on. What to do: read why on its page; then, as an admin: "
+        f'`recon tools on refund_order --reason "..."`, or there. {page}'
+    )
+    lifted = (
+        f"Kill switch of refund_order lifted, by bo {at}. It is sent again. What to do: nothing; its page "
+        f"says why. {page}"
+    )
+    first, again, second = told(database)
+    assert first == ("root", "switch|refund_order|1", thrown)
+    assert again == ("call", "switch|refund_order|1", lifted)
+    assert second[:2] == ("root", "switch|refund_order|3")
+    assert "doubles" not in str(outbox.recent(database, 10))
+
+
+def test_a_move_that_is_refused_is_not_told(board: Switchboard, database: Database) -> None:
+    with pytest.raises(NotPermitted):
+        throw(board, VIEWER)
+
+    assert outbox.recent(database, 10) == ()
 
 
 def test_who_throws_what_is_thrown_is_shown_who_was_first(board: Switchboard) -> None:

@@ -17,7 +17,7 @@ from recon.model.records.tools import Burst, Repeated, Switch, Twins
 FIND_OUT = "Find out who calls it; the next run says what was done twice."
 _SHOWN = 5  # Of each sort: the first show what it is, the page has the others.
 _KEYS_SHOWN = 3  # Of one twin.
-_STOPPED = "Nothing of it is sent until an admin lifts it; look-ups and runs go on."
+STOPPED = "Nothing of it is sent until an admin lifts it; look-ups and runs go on."
 
 
 def begun(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
@@ -27,7 +27,7 @@ def begun(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
     lines = [*map(_twins, found.twins[:_SHOWN]), *map(_repeated, found.repeated[:_SHOWN])]
     more = len(found.twins) + len(found.repeated) - len(lines)
     lines += [f"and {more} more"] if more > 0 else []
-    link, step = _link(found.tool, dashboard_url), _step(found, switch)
+    link, step = page(found.tool, dashboard_url), _step(found, switch)
     blocks = [
         header(title),
         section(said),
@@ -45,7 +45,7 @@ def grown(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
 
 def thrown(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
     """Return the word that recon has thrown the switch."""
-    return _reply(f"{_how(switch)} {_STOPPED} What to do: {_after(found.tool)}", found, dashboard_url)
+    return _reply(f"{_how(switch)} {STOPPED} What to do: {_after(found.tool)}", found, dashboard_url)
 
 
 def over(found: Burst, *, quiet_minutes: int, dashboard_url: str) -> Message:
@@ -65,7 +65,7 @@ def reason(found: Burst) -> str:
 
 
 def _reply(said: str, found: Burst, dashboard_url: str) -> Message:
-    link = _link(found.tool, dashboard_url)
+    link = page(found.tool, dashboard_url)
     return Message(f"{said} {link}", (section(f"{said} <{link}|Open the tool>"),))
 
 
@@ -119,8 +119,8 @@ def field(name: str) -> str:
 
 def _step(found: Burst, switch: Switch) -> str:
     if switch.thrown:
-        return f"{_how(switch)} {_STOPPED} {_after(found.tool)}"
-    how = _command("off", found.tool, "its switch on the page")
+        return f"{_how(switch)} {STOPPED} {_after(found.tool)}"
+    how = command("off", found.tool, "its switch on the page")
     return (
         f"Find out who calls it. To stop it at once in every process: {how}. Look-ups and runs go on; the "
         "next run says what was done twice."
@@ -133,10 +133,10 @@ def _how(switch: Switch) -> str:
 
 
 def _after(tool: str) -> str:
-    return f"{FIND_OUT} Then, as an admin: {_command('on', tool, 'the page')}."
+    return f"{FIND_OUT} Then, as an admin: {command('on', tool, 'the page')}."
 
 
-def _command(move: str, tool: str, page: str) -> str:
+def command(move: str, tool: str, page: str) -> str:
     """Return how a switch is moved; a name that a stranger made up is nothing to be typed into a shell."""
     return f'`recon tools {move} {tool} --reason "..."`, or {page}' if registry.NAME.fullmatch(tool) else page
 
@@ -145,5 +145,6 @@ def _name(tool: str) -> str:
     return clean(tool, limit=VALUE_LIMIT)
 
 
-def _link(tool: str, dashboard_url: str) -> str:
+def page(tool: str, dashboard_url: str) -> str:
+    """Return the address of a tool's page, escaped."""
     return escaped(f"{dashboard_url}/tools?{urlencode({'tool': tool})}")

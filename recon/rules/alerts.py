@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
-from recon.model import bursts
+from recon.model import bursts, levers
 from recon.model.records.notices import ALARM, Message, Notice
 from recon.model.records.tools import Burst, Limits, Minute, Repeated, Switch, Tool, ToolCall, Twins
 from recon.model.records.words import AccountId, IntentKey
 from recon.model.stored import EPOCH
 
 ALERTS = "calls|"  # What the key of each alert, and of its thread, begins with.
+SWITCHES = "switch|"  # The same of each word that somebody moved a kill switch.
 DISABLED = "disabled"  # Answered by the kill switch: nothing was sent, and nothing is odd about asking.
 AMOUNT = "amount"  # As it was typed; where amount_minor is there, that says whether the amount differs.
 MINOR = "amount_minor"
@@ -141,6 +142,23 @@ def news(
     if thrown:
         said.append(notice("thrown", "call", bursts.thrown(found, switch, dashboard_url=dashboard_url)))
     return tuple(said)
+
+
+def moved(switch: Switch, *, now: datetime, dashboard_url: str, channel: str) -> Notice:
+    """Return what operators are told of a person's move of a switch; switch: as it stands since then.
+
+    What was thrown begins a thread, and its lifting is heard there; the alert says itself what it threw.
+    """
+    begun = switch.version if switch.thrown else switch.version - 1
+    return Notice.new(
+        f"{SWITCHES}{switch.tool}|{switch.version}",
+        "root" if switch.thrown else "call",
+        levers.moved(switch, dashboard_url=dashboard_url),
+        thread_key=f"{SWITCHES}{switch.tool}|{begun}",
+        target=channel,
+        urgency=ALARM,
+        now=now,
+    )
 
 
 def asked_again(calls: Iterable[ToolCall]) -> tuple[Repeated, ...]:
