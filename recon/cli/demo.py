@@ -58,7 +58,7 @@ def demo(
             story.tell(console, findings)
             story.go_on(
                 console,
-                dashboard=f"RECON_DATABASE_URL=sqlite:///{DATABASE} {_command('dashboard')}",
+                dashboard=_desk(sandbox.url if keep else None),
                 again=_command("demo", "--keep"),
                 files=f"{_program()} diff INTENTS.csv REFUNDS.csv",
                 slack_url=f"{sandbox.url}/slack" if keep else None,
@@ -136,6 +136,14 @@ def _settings(url: str) -> Settings:
         os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1")))
     addresses = {"RECON_STRIPE_BASE_URL": url, "RECON_SLACK_BASE_URL": url}
     return config.load(_KEYS | addresses, config.shipped("demo"))
+
+
+def _desk(provider: str | None) -> str:
+    """Return how the desk is opened on the evening; provider: its address, where it is still there to ask."""
+    told = {"RECON_DATABASE_URL": f"sqlite:///{DATABASE}"}
+    if provider is not None:
+        told |= {"RECON_STRIPE_BASE_URL": provider, "STRIPE_API_KEY": _KEYS["STRIPE_API_KEY"]}
+    return " ".join((*(f"{name}={value}" for name, value in told.items()), _command("dashboard")))
 
 
 def _command(*words: str) -> str:

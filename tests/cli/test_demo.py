@@ -277,16 +277,18 @@ def test_an_interrupt_ends_it_at_once_and_leaves_the_database(replayed: Evening,
     assert target.read_text() == "as it was"
 
 
-def test_the_channels_can_be_looked_at_afterwards(
+def test_the_channels_can_be_looked_at_afterwards_and_the_desk_can_ask_the_provider(
     replayed: Evening, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     served = []
 
     def look() -> None:
-        address = re.search(r"http://127\.0\.0\.1:\d+/slack\n", capsys.readouterr().out)
+        out = capsys.readouterr().out
+        address = re.search(r"(http://127\.0\.0\.1:\d+)/slack\n", out)
         assert address
         with urllib.request.urlopen(address[0].strip(), timeout=10) as answer:  # noqa: S310  loopback
             served.append(answer.status)
+        assert f" RECON_STRIPE_BASE_URL={address[1]} STRIPE_API_KEY=sk_test_sandbox " in out
 
     monkeypatch.setattr(demo, "replay", lambda *_: replayed.findings)
     monkeypatch.setattr(demo, "_wait", look)

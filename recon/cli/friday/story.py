@@ -68,10 +68,12 @@ def tell(console: Console, findings: Findings) -> None:
 def go_on(console: Console, *, dashboard: str, again: str, files: str, slack_url: str | None) -> None:
     """Say what can be done next. slack_url: None where the sandbox ends with the demo."""
     _heading(console, "What comes next")
-    _command(console, "Open the desk on this evening, which it calls stale: no run has followed:", dashboard)
+    stale = "Open the desk on this evening, which it calls stale: no run has followed"
     if slack_url is None:
-        _command(console, "See the Slack channels as people see them:", again)
+        _command(console, f"{stale}:", dashboard)
+        _command(console, "See the Slack channels, and let the desk ask the provider:", again)
     else:
+        _command(console, f"{stale}. Until Ctrl-C it can ask the provider:", dashboard)
         _command(console, "The Slack channels as people see them, until Ctrl-C:", slack_url)
     _command(console, "Compare two files of your own, without a database or an account:", files)
     console.print()
