@@ -68,18 +68,75 @@ EXTRACTS = (
     Extract(
         "Stitch", frozenset({"_sdc_batched_at", "_sdc_received_at", "_sdc_sequence"}), zoneless_utc=False
     ),
+    # https://docs.stripe.com/data/schema and /data/data-freshness: ids are named so, times are UTC.
+    Extract("Sigma", frozenset({"failure_balance_transaction_id"}), zoneless_utc=True),
     # https://docs.airbyte.com/integrations/sources/stripe: the provider's own Unix seconds.
     Extract("Airbyte", frozenset({"_airbyte_raw_id", "_airbyte_ab_id"}), zoneless_utc=False),
     _OBJECTS,
 )
 
-# Headers, lower-case, of files that are often taken for a list of refunds, and what to export instead.
+_EXPORT = "export refunds, or refund.* events, instead"
+_BALANCE = (
+    "this is a report of the balance; a map for --columns reads the refunds in it:"
+    ' where = [{ column = "%s", is = "refund" }], id = "%s" and an amount with sign = "negative"'
+)
+
+# Headers, lower-case, of files that are often taken for a list of refunds, what they are, and what to do.
 _MISTAKEN = (
     (
         frozenset({"amount refunded", "paymentintent id"}),
-        "this is the provider's export of payments, in which refunds have no ids: export refunds instead",
+        f"this is the provider's export of payments, in which refunds have no ids: {_EXPORT}",
+    ),
+    (
+        frozenset({"amount refunded", "created (utc)"}),
+        f"this is the provider's export of payments, in which refunds have no ids: {_EXPORT}",
+    ),
+    (
+        frozenset({"amount_refunded", "captured"}),
+        f"this is a table of charges, which tells that money went back but not by which refunds: {_EXPORT}",
+    ),
+    (frozenset({"amount_received", "capture_method"}), f"this is a table of PaymentIntents: {_EXPORT}"),
+    (
+        frozenset({"reporting_category", "gross", "net", "source_id"}),
+        _BALANCE % ("reporting_category", "source_id"),
+    ),
+    (
+        frozenset({"reporting_category", "gross", "net"}),
+        f"this is a report of the balance without the ids of refunds: {_EXPORT}",
+    ),
+    (
+        frozenset({"type", "source", "fee", "net"}),
+        _BALANCE % ("Type", "Source"),
+    ),
+    (frozenset({"arrival date (utc)"}), f"this is an export of payouts, money to your own bank: {_EXPORT}"),
+    (frozenset({"arrival_date"}), f"this is a table of payouts, money to your own bank: {_EXPORT}"),
+    (
+        frozenset({"dispute amount", "dispute created (utc)"}),
+        f"this is an export of disputes, which no refund answers: {_EXPORT}",
+    ),
+    (frozenset({"is_charge_refundable"}), f"this is a table of disputes, which no refund answers: {_EXPORT}"),
+    (
+        frozenset({"amount due", "amount paid"}),
+        f"this is an export of invoices, which ask for money: {_EXPORT}",
+    ),
+    (
+        frozenset({"amount_due", "amount_paid"}),
+        f"this is a table of invoices, which ask for money: {_EXPORT}",
     ),
 )
+
+# How the ids of the provider's other objects begin. Source: https://docs.stripe.com/api, each object's page.
+OTHER_IDS: Mapping[str, str] = {
+    "ch_": "charges",
+    "py_": "payments",
+    "pi_": "PaymentIntents",
+    "po_": "payouts",
+    "txn_": "lines of the balance",
+    "dp_": "disputes",
+    "du_": "disputes",
+    "evt_": "events",
+    "cus_": "customers",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +197,9 @@ def unmapped(known: Mapping[str, str], mapped: Mapping[str, Collection[str]]) ->
     return {ours: theirs for ours, theirs in free.items() if ours not in mapped}
 
 
-def mistaken(headers: Iterable[str]) -> str | None:
-    """Return what a well-known file really is and what to export instead; None if it is not one of those."""
+def mistaken(headers: Iterable[str], side: str) -> str | None:
+    """Return what a well-known file really is and what to do instead; None if it is not one of those."""
     found = {header.lower() for header in headers}
+    if found >= {"amount_minor", "created_at"} or (side == INTENTS and "key" in found):
+        return None  # Our own headers.
     return next((advice for marks, advice in _MISTAKEN if marks <= found), None)

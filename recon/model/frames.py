@@ -95,7 +95,7 @@ def part_of_intents(raw: pd.DataFrame, *, source: str, statuses: str = "", how: 
     currency = sheet.currency()
     created_at = sheet.instant("created_at", needed=True)
     columns = {
-        "key": sheet.text("key", needed=True),
+        "key": sheet.key("key"),
         "account": sheets.filled(account, ""),
         "order_id": sheet.text("order_id"),
         "reference": sheet.text("reference"),
@@ -120,7 +120,7 @@ def part_of_refunds(raw: pd.DataFrame, *, source: str, how: Side = NOTHING) -> P
     currency = sheet.currency()
     reason = sheet.text("reason")
     columns = {
-        "id": sheet.text("id", needed=True),
+        "id": sheet.key("id"),
         "account": sheets.filled(sheet.text("account"), ""),
         "payment_intent": sheet.text("payment_intent"),
         "charge": sheet.text("charge"),

@@ -69,7 +69,7 @@ def check(source: Named, side: str, told: Side) -> None:
     """
     check_map(source, told)
     names = tuple(source.names)
-    advice = columns.mistaken(names)
+    advice = columns.mistaken(names, side)
     if advice is not None and not told.columns:
         raise UnusableInput(f"{source.label} holds no {side}: {advice}.")
     layout = of(names, side, told)

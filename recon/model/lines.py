@@ -85,16 +85,12 @@ def read(opened: Opened, begun: Head, *, whole: bool) -> Iterator[Lines]:
     whole: all at once, which is quicker, instead of some at a time.
     """
     done = 0
-    if not _has_zero_byte(opened):  # pyarrow would let it pass.
-        try:
-            for table in _quickly(opened, begun, whole=whole):
-                yield Lines(table, range(done + 1, done + table.num_rows + 1))
-                done += table.num_rows
-        except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote.
-            pass
-        else:
-            return
-    yield from _patiently(opened, begun, done)
+    try:
+        for table in _at_once(opened, begun) if whole else _by_blocks(opened, begun):
+            yield Lines(table, range(done + 1, done + table.num_rows + 1))
+            done += table.num_rows
+    except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote, a zero byte.
+        yield from _patiently(opened, begun, done)
 
 
 def places(opened: Opened, begun: Head, numbers: Collection[int]) -> dict[int, int]:
@@ -120,20 +116,46 @@ def _first_row(text: str, separator: str) -> list[str]:
         raise ValueError("a first line that cannot be read") from None
 
 
-def _has_zero_byte(opened: Opened) -> bool:
-    """Return whether a file holds a zero byte."""
-    with opened() as file:
-        return any(b"\0" in block for block in iter(lambda: file.read(_BLOCK), b""))
-
-
-def _quickly(opened: Opened, begun: Head, *, whole: bool) -> Iterator[Arrow]:
-    """Yield a CSV as tables of texts.
+def _at_once(opened: Opened, begun: Head) -> Iterator[Arrow]:
+    """Yield a CSV as one table of texts.
 
     Raises:
         pa.ArrowInvalid: a line is not like the others.
     """
+    with opened() as file:
+        content = file.read()[begun.skipped :]
+    _refuse_zero(content)
+    yield pa_csv.read_csv(pa.BufferReader(content), **_options(begun)).slice(1)
+
+
+def _by_blocks(opened: Opened, begun: Head) -> Iterator[Arrow]:
+    """Yield a CSV as tables of texts, some rows each.
+
+    Raises:
+        pa.ArrowInvalid: a line is not like the others.
+    """
+    with opened() as file:
+        for block in iter(lambda: file.read(_BLOCK), b""):
+            _refuse_zero(block)
+    with opened() as file:
+        file.read(begun.skipped)
+        first = True
+        for batch in pa_csv.open_csv(file, **_options(begun)):
+            table = pa.Table.from_batches([batch])
+            yield table.slice(1) if first else table
+            first = False
+
+
+def _refuse_zero(content: bytes) -> None:
+    """Raise where there is a zero byte, which pyarrow would let pass."""
+    if b"\0" in content:
+        raise pa.ArrowInvalid("a zero byte")
+
+
+def _options(begun: Head) -> dict[str, Any]:
+    """Return how pyarrow is to read a CSV: its columns by their places, every cell as text."""
     names = [str(position) for position in range(len(begun.names))]
-    options: dict[str, Any] = {
+    return {
         "read_options": pa_csv.ReadOptions(block_size=_BLOCK, column_names=names, encoding="utf8"),
         "parse_options": pa_csv.ParseOptions(
             delimiter=begun.separator, newlines_in_values=True, ignore_empty_lines=True
@@ -142,16 +164,6 @@ def _quickly(opened: Opened, begun: Head, *, whole: bool) -> Iterator[Arrow]:
             column_types=dict.fromkeys(names, pa.large_string()), null_values=[""], strings_can_be_null=True
         ),
     }
-    with opened() as file:
-        file.read(begun.skipped)
-        if whole:
-            yield pa_csv.read_csv(pa.BufferReader(file.read()), **options).slice(1)
-            return
-        first = True
-        for batch in pa_csv.open_csv(file, **options):
-            table = pa.Table.from_batches([batch])
-            yield table.slice(1) if first else table
-            first = False
 
 
 def _rows(file: BinaryIO, begun: Head) -> Iterator[tuple[int, int, list[str] | str]]:

@@ -24,6 +24,7 @@ from recon.model.records.words import AccountId
 
 MILLISECONDS = "which looks like milliseconds since 1970"
 """Said of a time that a map may say is one."""
+AN_AMOUNT = "which looks like an amount: a cell may have slipped into another column"
 
 _PLAIN = Column()
 _FLAGS = ("true", "false")
@@ -114,6 +115,20 @@ class Sheet:
         if words:
             self._meet(column, read, words)
         return self._kept(column, read, "text", needed=needed)
+
+    def key(self, column: str) -> Arrow:
+        """Return a column of ids, each of which is needed; an amount among ids is none."""
+        read = self._texts(column)
+        amount = _amounts_among(read.values)
+        if amount is not None:
+            self._note(column, amount, "an id", sort=lambda value: f"{cells.shown(value)}, {AN_AMOUNT}")
+            read = Cells(
+                pc.if_else(pa.array(amount), pa.scalar(None, pa.large_string()), read.values),
+                cells.either(read.bad, amount),
+            )
+            self._note(column, read.missing, None)
+            return read.values
+        return self._kept(column, read, "text", needed=True)
 
     def instant(self, column: str, *, needed: bool = False) -> Arrow:
         """Return a column of times."""
@@ -332,6 +347,24 @@ def _sort_of_time(value: object) -> str:
     """Return what stands where a time should."""
     found = cells.shown(value)
     return f"{found}, {MILLISECONDS}" if re.fullmatch(r"1[0-9]{12}(\.0*)?", str(value).strip()) else found
+
+
+def _amounts_among(ids: Arrow) -> Mask | None:
+    """Return which ids are decimal numbers while others are not; None where all are alike."""
+    if not any(_holds_point(chunk) for chunk in _chunks(ids)):
+        return None
+    decimal = cells.flags_of(pc.match_substring_regex(ids, r"^[-+]?[0-9]+[.,][0-9]+$"))
+    there = len(ids) - ids.null_count
+    return decimal if 0 < decimal.sum() < there else None
+
+
+def _holds_point(ids: Arrow) -> bool:
+    """Return whether some text may hold a point or a comma; quick, and to be sure."""
+    content = ids.buffers()[2] if len(ids) else None
+    if content is None:
+        return False
+    letters = np.frombuffer(content, np.uint8)
+    return bool((letters == ord(".")).any() or (letters == ord(",")).any())
 
 
 def _nowhere(read: Sequence[Cells]) -> Mask | None:

@@ -110,7 +110,9 @@ def test_a_csv_that_lacks_one_needed_column_has_its_rows_rejected(tmp_path: Path
 
 
 def test_an_amount_in_either_unit_is_enough(tmp_path: Path) -> None:
-    intake = refunds_of(tmp_path, "id,amount,currency,created_at\nre_1,49.00,usd,2026-03-06T17:00:01Z\n")
+    intake = refunds_of(
+        tmp_path, "id,amount,currency,status,created_at\nre_1,49.00,usd,failed,2026-03-06T17:00:01Z\n"
+    )
 
     assert (ids(intake), intake.notes) == (["re_1"], ())
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from recon.doors.files import documents, sources, tables
 from recon.doors.files.pieces import Piece, Reading
@@ -33,6 +34,7 @@ _READERS: Mapping[str, Callable[[Source, Reading], Iterator[Piece]]] = {
     "parquet": tables.parquet,
 }
 _WORDS_SAID = 20
+_HEAD = max(map(len, columns.OTHER_IDS))
 # What a map can say of rows that were rejected for the way they are written.
 _ADVICE = {
     amounts.NEGATIVE: 'sign = "negative"',
@@ -88,11 +90,14 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
     for source in found:
         reading = Reading(side, told.side(side), _known(side, told), Named(source.label))
         readings.append((source, reading))
+        begun = len(parts)
         for piece in _READERS[source.format](source, reading):
             parts.append(_part(piece, source, side))
             refused += _refused(piece, source)
             left_out += piece.left_out
         left_out += sum(reading.left_out.values())
+        if side == REFUNDS:
+            _check_ids(source, parts[begun:])
     if not parts:
         parts.append(_part(Piece(NOTHING, pd.DataFrame()), found[0], side))
     _meet(parts, told, side)
@@ -105,7 +110,7 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
         intake,
         rejects=tuple(rejects),
         incomplete="; ".join(incomplete) or None,
-        notes=(*_notes(readings), *_advice(rejects)),
+        notes=(*_notes(readings), *_advice(rejects), *_without_status(intake, side)),
         left_out=left_out,
         read=intake.read + len(refused) + left_out,
     )
@@ -121,6 +126,20 @@ def _part(piece: Piece, source: Source, side: str) -> Part:
     """Return a piece's rows as a part of the side's frame."""
     read = frames.part_of_intents if side == INTENTS else frames.part_of_refunds
     return read(piece.raw, source=source.name, how=piece.how)
+
+
+def _check_ids(source: Source, parts: Iterable[Part]) -> None:
+    """Refuse a source whose ids all say that they are another object's of the provider."""
+    found = {
+        next((begins for begins in columns.OTHER_IDS if head.startswith(begins)), "")
+        for part in parts
+        for head in pc.unique(pc.utf8_slice_codeunits(part.columns["id"], 0, _HEAD)).to_pylist()
+    }
+    if len(found) == 1 and (begins := found.pop()):
+        raise UnusableInput(
+            f"{source.label} holds no refunds: all its ids begin with {begins}, as those of"
+            f" {columns.OTHER_IDS[begins]} do; export refunds, or refund.* events, instead."
+        )
 
 
 def _refused(piece: Piece, source: Source) -> Iterable[Reject]:
@@ -172,6 +191,17 @@ def _notes(readings: Iterable[tuple[Source, Reading]]) -> list[str]:
             f"{source.name}: {count} {what} left out." for what, count in reading.left_out.most_common()
         ]
     return found
+
+
+def _without_status(intake: Intake, side: str) -> list[str]:
+    """Return what to say of refunds that have no status, as none had before 2015."""
+    count = int(intake.frame["status"].isna().sum()) if side == REFUNDS else 0
+    if not count:
+        return []
+    advice = 'by status = { constant = "succeeded" }, or by missing = "succeeded" beside its column'
+    return [
+        f"refunds: {count} have no status and count as money that went back; a map says what it is {advice}."
+    ]
 
 
 def _advice(rejects: Iterable[Reject]) -> list[str]:
