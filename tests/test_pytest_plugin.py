@@ -78,7 +78,10 @@ def test_empty_at_first(recon_sandbox, assert_one_refund, recon_environment):
 
 def test_a_day_later(recon_sandbox, recon_environment, assert_one_refund):
     recon_sandbox.payment("pi_1")
+    recon_sandbox.payment("pi_2", order="another")
     shop.by_order("8812", 4900)
+    with pytest.raises(pytest.fail.Exception, match="found none: no request for one reached the provider"):
+        assert_one_refund("another")
     recon_sandbox.advance(25 * 3600)
     shop.by_order("8812", 4900)
     with pytest.raises(pytest.fail.Exception, match="The provider had forgotten their key meanwhile"):

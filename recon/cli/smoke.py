@@ -225,7 +225,7 @@ def _print(lines: Iterable["Line"]) -> None:
     console = Console(highlight=False, emoji=False)
     for line in lines:
         text = Text(harmless(line.text), style=line.style)
-        if console.is_terminal:
+        if console.is_terminal and line.text:
             console.print(Padding(text, (0, 0, 0, line.indent), expand=False))
         else:
             console.print(Text(" " * line.indent) + text, soft_wrap=True)

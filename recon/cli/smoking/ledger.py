@@ -1,6 +1,6 @@
 """What the trial's books and the provider's say together, by the rule of `recon diff`.
 
-A tool that keeps no intents of its own is judged as if each order were one intent that is done.
+A tool that keeps no intents of its own is judged as if each order were one intent, done by its first refund.
 """
 
 from collections.abc import Iterable
@@ -17,6 +17,7 @@ from recon.model.records.results import Coverage, Policy, Result
 from recon.model.records.tools import SwitchMove
 from recon.model.records.words import Actor
 from recon.model.tables import intents
+from recon.rules import once
 
 _GRACES_OVER = timedelta(hours=2)  # Everything is old enough to be judged.
 _BY = Actor("recon smoke")
@@ -86,7 +87,8 @@ def _intents(database: Database) -> list[dict[str, object]]:
 def _meant(trial: Trial) -> dict[str, object]:
     order = trial.order
     assert order is not None, "only what was tried is compared"
-    first = min((each.created_at for each in trial.refunds), default=datetime.now(UTC))
+    made = once.live(trial.sent, trial.refunds)
+    at = min((each.created_at for each in made), default=datetime.now(UTC))
     return {
         "key": order.id,
         "order_id": order.id,
@@ -94,8 +96,9 @@ def _meant(trial: Trial) -> dict[str, object]:
         "amount_minor": order.amount_minor,
         "currency": order.currency,
         "status": "done",
-        "created_at": first,
-        "updated_at": first,
+        "refund_id": made[0].id if made else None,
+        "created_at": at,
+        "updated_at": at,
     }
 
 

@@ -10,7 +10,8 @@ from unittest import mock
 import pytest
 
 from recon.cli.friday.street import Street as Hand
-from recon.cli.smoking import ledger, scratch, subjects
+from recon.cli.smoking import ledger, report, scratch, subjects
+from recon.cli.smoking.report import Smoked
 from recon.cli.smoking.scenarios import SCENARIOS, Levers, Theatre, Trial, Verdict
 from recon.cli.smoking.stages import Order, Paid, SandboxLine, Stage
 from recon.cli.smoking.subjects import Own, Subject, Theirs
@@ -118,6 +119,20 @@ def test_a_coroutine_is_cancelled_and_a_plain_function_is_left_alone(play: Play)
         "raised CancelledError",
     ]
     assert [len(each.refunds) for each in (left, gone)] == [2, 2]
+
+
+def test_one_refund_of_another_amount_is_found_by_the_diff(play: Play, books: Database) -> None:
+    trial = play(Theirs("generous", tools.generous, None), "answered")
+    smoked = Smoked("generous", "the sandbox", (trial,), ledger.diff(books, [trial]), 1.0)
+    told = [each.text for each in report.ending(smoked)]
+
+    assert (trial.verdict, smoked.ok) == (Verdict.OK, False)
+    assert told[0] == "FAIL     recon diff of 1 intent and 1 refund: 1 mismatch"
+    assert told[1].startswith("amount_mismatch: ")
+    assert (
+        told[-1]
+        == "Each order has one refund, and the books disagree: generous against the sandbox, in 1.0 s."
+    )
 
 
 def test_a_tool_without_a_guard_has_no_switch(play: Play) -> None:

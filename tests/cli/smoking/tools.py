@@ -56,6 +56,15 @@ def by_order(order_id: str, amount: str) -> str:
     )
 
 
+def generous(order_id: str, amount: str) -> str:
+    """Refund once, and a cent more than was asked for."""
+    params: stripe.params.RefundCreateParams = {
+        "payment_intent": payment_of(order_id),
+        "amount": minor(amount) + 1,
+    }
+    return client().v1.refunds.create(params, {"idempotency_key": f"refund-{order_id}"}).id
+
+
 def guarded(order_id: str, amount: str) -> dict[str, object]:
     """Refund through the guard, as configuration and environment say."""
     tool = RefundTool.from_settings()
