@@ -80,7 +80,9 @@ def _rejected(rejects: tuple[Reject, ...]) -> list[RenderableType]:
 
 def _verdict(result: Result) -> Text:
     """Return the verdict in one line, and what was not read."""
-    line = Text(str(result.verdict).replace("_", " "), style=_STYLES[result.verdict])
+    line = Text(wording.plain(result.verdict), style=_STYLES[result.verdict])
+    if result.verdict is Verdict.BREAKS:  # The trade's word for a mismatch, which is not everybody's.
+        line.append(f": {wording.VERDICTS[result.verdict]},")
     line.append(f" as of {phrases.iso(result.as_of)}", style="not bold")
     for sentence in result.incomplete:
         line.append(f"\n  {harmless(sentence)}", style="not bold")
@@ -140,17 +142,19 @@ def _standings(comparison: Comparison) -> Table:
     for name in ("", "at risk before", "at risk now"):
         table.add_column(name, justify="right")
 
-    def add(name: str, *standings: Standing) -> None:
+    def add(name: str, *standings: Standing, of: tuple[bool, bool] = (True, True)) -> None:
         sides = [
             "\n".join(money.written(Money(amount, currency)) for currency, amount in side.items() if amount)
-            for side in comparison.at_risk(*standings)
+            if shown
+            else ""
+            for side, shown in zip(comparison.at_risk(*standings), of, strict=True)
         ]
         table.add_row(name, f"{len(comparison.of(*standings)):,}", *sides)
 
     for standing in Standing:
         add(standing, standing)
-    add("earlier report", *OF_EARLIER)
-    add("this report", *OF_LATER)
+    add("earlier report", *OF_EARLIER, of=(True, False))
+    add("this report", *OF_LATER, of=(False, True))
     return table
 
 

@@ -71,6 +71,10 @@ def test_text_of_a_file_cannot_speak_to_the_terminal() -> None:
     assert "[red]o" in text
 
 
+def test_a_trade_word_is_followed_by_what_it_means() -> None:
+    assert "breaks: mismatches found, as of 2026-03-06T17:00:00Z" in drawn(a_result())
+
+
 def test_a_long_list_is_cut_in_the_table_and_says_so() -> None:
     many = tuple(replace(MISMATCH, subject=Subject(f"intent:k{n:03}")) for n in range(50))
 
