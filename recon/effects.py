@@ -282,7 +282,8 @@ class Guard:
     def _standing(self, row: Guarded | None, noun: str) -> Outcome:
         if row is None:
             return outcomes.never_asked(noun)
-        return self._told(callers.standing(self._gate, row, noun, self._clock()), noun)
+        own = replace(row, tool=self._tool)  # Another tool of the same operation may have begun it.
+        return self._told(callers.standing(self._gate, own, noun, self._clock()), noun)
 
     def _told(self, outcome: Outcome, noun: str) -> Outcome:
         """Return the outcome; what nothing can look for is for a person to find out."""

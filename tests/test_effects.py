@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -12,6 +13,7 @@ import pytest
 from recon.doors import config, intents
 from recon.doors.store.engines import Database
 from recon.guard import Guard, OutcomeStatus
+from recon.model import registry
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
 from recon.model.settings import Settings
 from tests.guards import LATE, eventually, statuses, told
@@ -194,6 +196,29 @@ def test_what_is_checked_is_looked_for_and_never_sent(database: Database, post: 
         "rejected",
     ]
     assert (late.refund_id, len(post.parcels)) == ("parcel 7", 1)
+
+
+def test_what_another_tool_of_the_operation_began_is_looked_for(database: Database, post: Post) -> None:
+    two = PARCEL + PARCEL.replace("send_parcel", "post_parcel")
+    tools = registry.parse([tomllib.loads(two.replace("false", "true"))])
+    shown: list[str] = []
+
+    def guard(name: str) -> Guard:
+        def find(*_: object) -> str | None:
+            return shown[0] if shown else None
+
+        return Guard(name, post.send, find, engine=database, declared=tools[name])
+
+    post.breaks = True
+    first, asked = guard("send_parcel"), guard("post_parcel")
+    first.call({"order": "1"}, {"to": "Ana"}, noun="parcel")
+    early = asked.check({"order": "1"}, noun="parcel")
+    shown.append("parcel 7")
+    late = asked.check({"order": "1"}, noun="parcel")
+    again = asked.call({"order": "1"}, {"to": "Ana"}, noun="parcel")
+
+    assert statuses(early, late, again) == ["pending_unknown", "already_done", "already_done"]
+    assert len(post.parcels) == 1
 
 
 def test_a_check_without_books_is_unknown(

@@ -155,6 +155,21 @@ async def test_books_that_are_read_slowly_hold_up_no_event_loop(host: Host) -> N
     assert statuses(await asked) == ["done"]
 
 
+@in_a_thread
+async def test_a_status_that_is_looked_up_slowly_holds_up_no_event_loop(host: Host) -> None:
+    refunds = Refunds(host.shop.tool, host.lookup)
+    host.shop.street.fault(REFUNDS, "drop_after")
+    host.shop.street.fault(LISTS, "500_before")
+    await refunds.arefund(ORDER, "49.00")
+    host.shop.street.fault(LISTS, "latency", after_s=0.3)
+    asked = asyncio.create_task(refunds.astatus(ORDER))
+    ended: list[bool] = []
+    asyncio.get_running_loop().call_later(0.05, lambda: ended.append(asked.done()))
+
+    assert statuses(await asked) == ["already_done"]
+    assert ended == [False]
+
+
 def test_threads_of_one_decision_are_one_refund(host: Host) -> None:
     refunds = Refunds(host.shop.tool, host.lookup)
     with ThreadPoolExecutor(6) as pool:
