@@ -85,8 +85,8 @@ def table(parts: Sequence[Part]) -> Table:
         columns = parts[0].columns
     else:
         columns = {
-            name: pa.chunked_array([chunk for part in parts for chunk in _chunks(part.columns[name])])
-            for name in parts[0].columns
+            name: pa.chunked_array([one for part in parts for one in _chunks(part.columns[name])], first.type)
+            for name, first in parts[0].columns.items()
         }
     frame = pd.DataFrame({name: cells.series(column) for name, column in columns.items()}, copy=False)
     ends = np.cumsum([len(part.rows) for part in parts])

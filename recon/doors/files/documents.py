@@ -156,18 +156,20 @@ def _fields(
     """Return a row of ours out of an object; there: only what the object holds something for."""
     found: dict[str, object] = {}
     for ours, column in told.items():
-        if column.sums:
-            found |= {
-                part: _field(source, theirs, ours)
-                for part, theirs in zip(mapping.parts(ours, column), column.sums, strict=True)
-            }
-            continue
-        values_ = (_field(source, theirs, ours) for theirs in column.sources)
-        held = (value for value in values_ if not cells.is_missing(value) and value not in empty)
-        value = next(held, None if column.sources else column.missing)
-        if value is not None or not there:
-            found[ours] = value
+        for part, sources in _asked(ours, column):
+            cells_ = (_field(source, theirs, ours) for theirs in sources)
+            held = (cell for cell in cells_ if not cells.is_missing(cell) and cell not in empty)
+            value = next(held, None if sources else column.missing)
+            if value is not None or not there:
+                found[part] = value
     return found
+
+
+def _asked(ours: str, column: Column) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Return the raw columns that one of ours is made of, each with where it may come from."""
+    if not column.sums:
+        return [(ours, column.sources)]
+    return [(part, (source,)) for part, source in zip(mapping.parts(ours, column), column.sums, strict=True)]
 
 
 def _field(source: Mapping[str, object], theirs: str, ours: str) -> object:
