@@ -17,6 +17,8 @@ from recon.model.records.guarded import Unfit
 from recon.model.records.payables import Payable
 from recon.rules import keys, outcomes
 
+__all__ = ["Lookup", "Payable", "Refunds", "text", "unanswered", "unfit"]
+
 F = TypeVar("F", bound=Callable[..., object])
 log = logging.getLogger("recon.guard")  # In the host's own process: its handlers, its format.
 

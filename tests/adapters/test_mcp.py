@@ -13,7 +13,14 @@ import pytest
 from mcp import ClientSession, McpError
 from mcp.server.fastmcp import FastMCP
 from mcp.shared.memory import create_connected_server_and_client_session
-from mcp.types import CallToolResult, Implementation, TextContent
+from mcp.types import (
+    CallToolResult,
+    CancelledNotification,
+    CancelledNotificationParams,
+    ClientNotification,
+    Implementation,
+    TextContent,
+)
 
 from recon.adapters.mcp import register
 from recon.doors import config
@@ -113,6 +120,23 @@ async def test_a_client_that_stops_waiting_and_asks_again_is_one_refund(host: Ho
 
     assert (again["status"], seen["status"]) == ("already_done", "already_done")
     assert len(host.shop.posts()) == 1
+
+
+@in_a_thread
+async def test_a_client_that_takes_its_call_back_leaves_in_the_books_what_is_known(host: Host) -> None:
+    host.shop.street.fault(REFUNDS, "hang_after")
+    host.shop.street.fault(LISTS, "500_before")
+    async with client(served(host)) as session:
+        asked = asyncio.create_task(session.call_tool("refund_order", ARGUMENTS))
+        await asyncio.to_thread(eventually, host.shop.posts)
+        taken = CancelledNotificationParams(requestId=int(str(host.said()[0][0])))
+        await session.send_notification(ClientNotification(CancelledNotification(params=taken)))
+        with pytest.raises(McpError, match="cancelled"):
+            await asked
+        await asyncio.to_thread(eventually, lambda: host.shop.status() == "pending_unknown")
+        again = told(await session.call_tool("refund_order", ARGUMENTS))
+
+    assert (again["status"], len(host.shop.posts())) == ("already_done", 1)
 
 
 @pytest.mark.parametrize(

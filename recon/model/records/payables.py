@@ -9,7 +9,8 @@ class Payable:
 
     order_id: as the books spell it, however it was asked for, because it makes the key. payment: the
     provider's id of what the customer paid. reference: what makes a further refund of the order another one,
-    such as a return; None where there is one refund of an order. account: "" is the platform's own.
+    such as a return, and the same whenever this one is looked up; None where an order has one refund.
+    account: "" is the platform's own.
     """
 
     order_id: str | int
