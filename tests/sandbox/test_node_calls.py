@@ -74,7 +74,10 @@ def test_of_many_calls_at_once_under_one_key_one_is_executed(sandbox: Street, cl
     told = client.together([sent] * 8)
     later = client.ask(*sent)
 
-    assert sorted(said.refusal if said.error else () for said in told) == [(), *[IN_USE] * 7]
+    refusals = [said.refusal for said in told if said.error]
+    assert set(refusals) == {IN_USE}
+    # One that was late enough on a busy machine has been given the answer of the first.
+    assert len([said for said in told if not said.error and "idempotent-replayed" not in said.headers]) == 1
     assert later.headers["idempotent-replayed"] == "true"
     assert amounts(client) == [400]
 
@@ -143,15 +146,17 @@ def _shown(said: Said) -> str:
 def test_an_answer_that_does_not_come_whole_is_an_error(sandbox: Street, node: Node, fault: str) -> None:
     sandbox.payment("pi_1", 500)
     sandbox.fault("POST /v1/refunds", fault)
-    client = node.stripe(sandbox, timeout=300)
+    client = node.stripe(sandbox, timeout=500 if fault in {"hang_before", "hang_after", "drip"} else 5000)
+    # It tries again while the sandbox has yet to see that the other went.
+    patient = node.stripe(sandbox, maxNetworkRetries=3)
 
     lost = make(client, "K")
-    again = make(client, "K")
+    again = make(patient, "K")
 
     expected = "StripeAPIError" if fault == "html_200_after" else "StripeConnectionError"
     assert lost.error["class"] == expected
     assert ("idempotent-replayed" in again.headers) is (fault != "hang_before")
-    assert amounts(client) == [400]
+    assert amounts(patient) == [400]
 
 
 @pytest.fixture
