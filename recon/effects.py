@@ -22,7 +22,7 @@ from recon.handling import Finder, Functions, Sender
 from recon.model import characters, registry, stored
 from recon.model.errors import ConfigurationError, ReconError
 from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Settled, Unfit, Wanted
-from recon.model.records.tools import Effect, Tool
+from recon.model.records.tools import Effect, Registry, Tool
 from recon.model.records.words import AccountId, IntentKey, IntentStatus
 from recon.model.settings import GuardSettings, Settings
 from recon.rules import keys, outcomes
@@ -87,20 +87,14 @@ class Guard:
 
         Raises:
             ConfigurationError: they do not say what they should; or tools.toml declares no such tool, another
-                effect, or a finder where none is given, or the other way round; or as making one raises it.
+                effect, the fingerprint of a refund, or a finder where there is none, or the other way round;
+                or as making one raises it.
         """
         told = config.load() if settings is None else settings
         declared = registry.parse(told.tools)
-        own = declared[tool].key if tool in declared else ()
-        wrong = declaring.refusal(declared, tool, Effect.SIDE_EFFECT, own)
+        wrong = _refusal(declared, tool, finds=find is not None)
         if wrong is not None:
             raise ConfigurationError(wrong)
-        if declared[tool].finder is not (find is not None):
-            says, found = ("a", "none") if find is None else ("no", "one")
-            raise ConfigurationError(
-                f"Expected {says} function that finds what {tool} did, as its finder in tools.toml declares, "
-                f"found {found}: put the file or the code right."
-            )
         database = Database.open(told.database_url.reveal())
         return cls(tool, send, find, engine=database, settings=told.guard, declared=declared[tool])
 
@@ -290,3 +284,23 @@ class Guard:
         if self._finds or outcome.status is not OutcomeStatus.PENDING_UNKNOWN:
             return outcome
         return outcomes.unknown(noun, outcome.intent_key, person=True)
+
+
+def _refusal(declared: Registry, tool: str, *, finds: bool) -> str | None:
+    """Return why no guard of a tool is made; None where tools.toml declares it as it is given."""
+    own = declared[tool].key if tool in declared else ()
+    wrong = declaring.refusal(declared, tool, Effect.SIDE_EFFECT, own)
+    if wrong is not None:
+        return wrong
+    if declared[tool].finder is not finds:
+        says, found = ("no", "one") if finds else ("a", "none")
+        return (
+            f"Expected {says} function that finds what {tool} did, as its finder in tools.toml declares, found "
+            f"{found}: put the file or the code right."
+        )
+    if "payment" in declared[tool].fingerprint:  # See settle in recon/guard.py.
+        return (
+            f"Expected another word than payment in the fingerprint of {tool}: whatever names it there is taken "
+            "for a refund tool, and looked up at the provider of refunds each minute."
+        )
+    return None

@@ -112,6 +112,7 @@ def test_what_the_file_does_not_declare_is_not_sent(
             PARCEL.replace("false", "true"),
             "Expected a function that finds what send_parcel did",
         ),
+        ("send_parcel", PARCEL.replace('"to"', '"payment"'), "Expected another word than payment"),
         ("Send Parcel", PARCEL, "Expected a tool of tools.toml"),
     ],
 )
