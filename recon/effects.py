@@ -295,12 +295,12 @@ def _refusal(declared: Registry, tool: str, *, finds: bool) -> str | None:
     if declared[tool].finder is not finds:
         says, found = ("no", "one") if finds else ("a", "none")
         return (
-            f"Expected {says} function that finds what {tool} did, as its finder in tools.toml declares, found "
-            f"{found}: put the file or the code right."
+            f"Expected {says} function that finds what {tool} did, as its finder in tools.toml declares, "
+            f"found {found}: put the file or the code right."
         )
     if "payment" in declared[tool].fingerprint:  # See settle in recon/guard.py.
         return (
-            f"Expected another word than payment in the fingerprint of {tool}: whatever names it there is taken "
-            "for a refund tool, and looked up at the provider of refunds each minute."
+            f"Expected another word than payment in the fingerprint of {tool}: whatever names it there is "
+            "taken for a refund tool, and looked up at the provider of refunds each minute."
         )
     return None
