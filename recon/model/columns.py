@@ -165,6 +165,8 @@ def recognise(headers: Iterable[str], side: str) -> Reading:
         key = f"{found['metadata']}.{METADATA_KEY}"
     if key is not None:
         columns["intent_key"] = key
+    if "payment" in found and not _PAYMENTS & found.keys():  # As intents call it.
+        columns["payment_intent"] = found["payment"]
     tool = _tool(found.keys())
     if tool is None or {"amount_minor", "created_at"} <= columns.keys():
         return Reading(columns)

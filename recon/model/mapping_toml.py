@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from recon.model import documents, mapping, money
-from recon.model.dtypes import INTENTS, KEYS, OURS, TIME
+from recon.model.dtypes import INTENTS, KEYS, OURS, REFUNDS, TIME
 from recon.model.errors import UnusableInput
 from recon.model.mapping import Case, Column, Filter, Map, Side, Sign
 from recon.model.records.words import IntentStatus, RefundStatus
@@ -140,6 +140,17 @@ def filters(value: object) -> tuple[Filter, ...]:
     return tuple(found)
 
 
+def empties(value: object) -> tuple[str, ...]:
+    """Return the cells that hold nothing.
+
+    Raises:
+        ValueError: the value is no list of texts; the text goes after the key's name.
+    """
+    if isinstance(value, list) and _all_texts(value) and len(value) <= _LIMIT:
+        return tuple(value)
+    raise ValueError('must be a list of texts such as ["NULL", "-"]')
+
+
 def zone(value: object) -> str:
     """Return the name of a zone; "" is none.
 
@@ -166,12 +177,15 @@ def _side(name: str, table: Mapping[str, object], place: _Place) -> Side:
     columns |= _statuses(name, table, columns, place)
     if "amount_unit" in table:
         columns = _in_unit(columns, table["amount_unit"], place)
+    for ours, each in columns.items():
+        if "%" in each.format and "%z" not in each.format and not (each.zone or table.get("zone")):
+            raise place.error("must have a zone, or %z in its format: nobody knows when else that is", ours)
     if set(_AMOUNTS) <= set(columns) and set(columns["amount"].needs) & set(columns["amount_minor"].needs):
         raise place.error("must not name the column that amount_minor names: the units differ", "amount")
     return Side(
         columns,
         _read(filters, "where", table.get("where", []), place),
-        _read(_empties, "empty", table.get("empty", []), place),
+        _read(empties, "empty", table.get("empty", []), place),
         _read(zone, "zone", table.get("zone", ""), place),
     )
 
@@ -181,6 +195,8 @@ def _told(table: Mapping[str, object], place: _Place) -> dict[str, tuple[object,
     found: dict[str, tuple[object, tuple[str, ...]]] = {
         ours: (value, (ours,)) for ours, value in table.items() if ours not in _SECTIONS
     }
+    if place.side == REFUNDS and "payment" in found and "payment_intent" not in found:
+        found["payment_intent"] = found.pop("payment")  # What intents call it.
     for section in ("columns", "constants"):
         inner = table.get(section, {})
         if not isinstance(inner, Mapping):
@@ -248,13 +264,6 @@ def _names(value: object, setting: str) -> tuple[str, ...]:
 def _all_texts(listed: Iterable[object]) -> bool:
     """Return whether all of a list are texts."""
     return all(isinstance(each, str) for each in listed)
-
-
-def _empties(value: object) -> tuple[str, ...]:
-    """Return the cells that hold nothing."""
-    if isinstance(value, list) and _all_texts(value) and len(value) <= _LIMIT:
-        return tuple(value)
-    raise ValueError('must be a list of texts such as ["NULL", "-"]')
 
 
 def _standing(side: str, name: str, value: object) -> str | None:

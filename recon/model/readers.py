@@ -9,10 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from pathlib import PurePath
+from typing import TypeVar
 
-from recon.model import moments, money
+from recon.model import mapping_toml, moments, money
+from recon.model.dtypes import INTENT_DTYPES, INTENTS
+from recon.model.mapping import Column, Filter
 from recon.model.records.words import AccountId, IntentStatus, Role
 
+_Value = TypeVar("_Value")
 Reader = Callable[[object], object]
 
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
@@ -188,23 +192,7 @@ def metadata_key(value: object) -> str:
     raise ValueError("a metadata name of 1 to 40 characters without spaces or brackets")
 
 
-_COLUMNS = (
-    "key",
-    "account",
-    "order_id",
-    "reference",
-    "payment",
-    "amount_minor",
-    "currency",
-    "status",
-    "refund_id",
-    "created_at",
-    "updated_at",
-    "first_sent_at",
-    "tool",
-    "team",
-    "customer_id",
-)
+_COLUMNS = tuple(INTENT_DTYPES)
 
 
 def table_name(value: object) -> str:
@@ -214,13 +202,33 @@ def table_name(value: object) -> str:
     raise ValueError('the name of a table, such as "refund_requests" or "shop.refund_requests"')
 
 
-def columns(value: object) -> Mapping[str, str]:
-    """Return our column names to theirs."""
-    pairs = _pairs(value, "a section that names their column for each of ours")
-    _only(pairs, _COLUMNS, "key")
-    if all(pairs.values()):
-        return pairs
-    raise ValueError("a section that names their column for each of ours, none of them empty")
+def columns(value: object) -> Mapping[str, str | Column]:
+    """Return our column names to theirs, or to how each is read."""
+    if not isinstance(value, Mapping) or not all(value.values()):
+        raise ValueError("a section that names their column for each of ours, none of them empty")
+    _only(value, (*_COLUMNS, *(["amount"] if "amount" in value else [])), "key")
+    found: dict[str, str | Column] = {}
+    for ours, theirs in value.items():
+        try:
+            found[ours] = theirs if isinstance(theirs, str) else mapping_toml.column(INTENTS, ours, theirs)
+        except ValueError as error:
+            raise Unknown(f"has {ours}, which {error}") from None
+    return found
+
+
+def zone(value: object) -> str:
+    """Return the name of a zone; "" where nothing is said."""
+    return _of_a_map(mapping_toml.zone, value)
+
+
+def where(value: object) -> tuple[Filter, ...]:
+    """Return which rows of a table are read."""
+    return _of_a_map(mapping_toml.filters, value)
+
+
+def empty(value: object) -> tuple[str, ...]:
+    """Return which cells of a table hold nothing."""
+    return _of_a_map(mapping_toml.empties, value)
 
 
 def constants(value: object) -> Mapping[str, str]:
@@ -236,6 +244,14 @@ def statuses(value: object) -> Mapping[str, str]:
     words = tuple(str(word) for word in IntentStatus)
     _only(pairs.values(), words, "value")
     return pairs
+
+
+def _of_a_map(read: Callable[[object], _Value], value: object) -> _Value:
+    """Return a value that is written as in a map of files."""
+    try:
+        return read(value)
+    except ValueError as error:
+        raise Unknown(str(error)) from None
 
 
 def _pairs(value: object, expected: str) -> dict[str, str]:

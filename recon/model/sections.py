@@ -130,6 +130,9 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
             "statuses": ("statuses", readers.statuses),
             "amount_unit": ("amount_unit", readers.one_of("minor", "major")),
             "constants": ("constants", readers.constants),
+            "where": ("where", readers.where),
+            "empty": ("empty", readers.empty),
+            "zone": ("zone", readers.zone),
         },
     ),
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 from recon.model import readers
 from recon.model.errors import ConfigurationError
+from recon.model.mapping import Column, Filter, Side
 from recon.model.records.results import Policy
 from recon.model.records.words import AccountId, Role
 from recon.model.sections import SECTIONS
@@ -176,16 +177,34 @@ class GuardSettings:
 class IntentsMapping:
     """Somebody else's intents table: which of its columns are ours. Such a table is only read, never healed.
 
-    columns: our name to theirs. statuses: their word to ours. url: None is recon's own database.
-    amount_unit: "minor" or "major", never guessed.
+    columns: our name to theirs, or to how it is read, as in a map of files. statuses: their word to ours.
+    url: None is recon's own database. amount_unit: "minor" or "major", never guessed. where, empty, zone: as
+    in a map of files.
     """
 
     table: str
-    columns: Mapping[str, str]
+    columns: Mapping[str, str | Column]
     statuses: Mapping[str, str] = field(default_factory=dict)
     url: Secret | None = None
     amount_unit: str = "minor"
     constants: Mapping[str, str] = field(default_factory=dict)
+    where: tuple[Filter, ...] = ()
+    empty: tuple[str, ...] = ()
+    zone: str = ""
+
+    @property
+    def side(self) -> Side:
+        """Return the same as the intents' side of a map."""
+        columns = {
+            ours: theirs if isinstance(theirs, Column) else Column((theirs,))
+            for ours, theirs in self.columns.items()
+        }
+        columns |= {ours: Column(missing=text) for ours, text in self.constants.items()}
+        if self.statuses and columns["status"].sources:
+            columns["status"] = replace(columns["status"], words=self.statuses)
+        if self.amount_unit == "major" and "amount_minor" in columns:
+            columns["amount"] = columns.pop("amount_minor")
+        return Side(columns, self.where, self.empty, self.zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +305,8 @@ def _intents(told: Mapping[str, Any], source: str) -> IntentsMapping:
     if twice:
         raise ConfigurationError(f"{source}: {twice[0]} is both in intents.columns and in intents.constants.")
     for name in ("key", "amount_minor", "currency", "status", "created_at"):
-        if name not in told["columns"] and name not in constants:
+        named = {**told["columns"], **constants}
+        if name not in named and not (name == "amount_minor" and "amount" in named):
             raise ConfigurationError(
                 f"{source}: intents.columns must say which of {told['table']}'s columns holds {name}."
             )

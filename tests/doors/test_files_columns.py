@@ -155,3 +155,17 @@ def test_a_column_map_reaches_into_the_providers_objects_too(tmp_path: Path) -> 
     assert files.read_refunds(path, told).frame["intent_key"].fillna("").tolist() == ["k7", ""]
     with pytest.raises(UnusableInput, match="no field 'ours'"):
         files.read_refunds(path, mapped(intent_key="ours"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_refunds_may_call_their_payment_as_intents_do(tmp_path: Path, suffix: str) -> None:
+    row = {
+        "id": "re_1",
+        "payment": "pi_1",
+        "amount": "49.00",
+        "currency": "usd",
+        "created_at": "2026-03-06T17:00:01Z",
+    }
+    text = json.dumps([row]) if suffix == ".json" else f"{','.join(row)}\n{','.join(row.values())}\n"
+
+    assert refunds_of(tmp_path, text, suffix).frame["payment_intent"].tolist() == ["pi_1"]

@@ -186,14 +186,12 @@ def test_what_is_wrong_is_named_with_its_line_and_column(tmp_path: Path) -> None
     amount, at = "amount (column 'Value') must be", "created_at (column 'Made at') must be"
     decimal = f"{amount} a decimal number of major units; found"
     slipped = "which looks like an amount: a cell may have slipped into another column"
+    few = "0 or more, with no more decimals than its currency has"
     iso = "an ISO 8601 time with its zone, or Unix seconds"
     milliseconds = "found '1772816401000', which looks like milliseconds since 1970"
     assert [(reject.row, reject.reason) for reject in intake.rejects] == [
         (2, f"{decimal} a number with separators (line 5)"),
-        (
-            3,
-            f"{amount} 0 or more, with no more decimals than its currency has; found a negative number (line 6)",
-        ),
+        (3, f"{amount} {few}; found a negative number (line 6)"),
         (4, f"{at} {iso}; {milliseconds} (line 7)"),
         (5, f"id must be an id; found '49.00', {slipped}; {decimal} a text that is no plain number (line 8)"),
         (6, "expected a row, found the header once more (line 9)"),

@@ -81,6 +81,12 @@ def test_the_form_of_recon_toml_is_understood_as_well() -> None:
     }
 
 
+def test_refunds_may_call_their_payment_as_intents_do() -> None:
+    told = mapping_toml.read('[refunds]\npayment = "transaction"\n', file="map.toml")
+
+    assert told.refunds.columns == {"payment_intent": Column(("transaction",))}
+
+
 @pytest.mark.parametrize(
     "text, said",
     [
@@ -102,6 +108,10 @@ def test_the_form_of_recon_toml_is_understood_as_well() -> None:
         ("[refunds]\ncreated_at = { column = 'a', zone = 'Paris' }", "a zone such as UTC, Europe/Paris"),
         ("[refunds]\ncreated_at = { column = 'a', format = '%H:%M' }", "or a pattern such as %d/%m/%Y %H:%M"),
         ("[refunds]\ncreated_at = { column = 'a', format = 7 }", "or a pattern such as"),
+        (
+            "[refunds]\ncreated_at = { column = 'a', format = '%d.%m.%Y' }",
+            "created_at must have a zone, or %z",
+        ),
         ("[refunds]\nstatus = { column = 'a', words = { ok = 'done' } }", "status must be one of pending, "),
         ("[refunds]\ncurrency = { constant = 'bitcoin' }", "currency must be a currency code of"),
         ("[refunds]\nstatus = 'a'\nstatuses = { ok = 'done' }", "line 3, [refunds]: statuses must be one of"),
@@ -191,8 +201,10 @@ def columns(draw: st.DrawFn, side: str, name: str) -> Column:
             return Column(sums=sources, sign=sign, decimal=decimal, thousands=thousands)
         return Column(sources, sign=sign, decimal=decimal, thousands=thousands)
     if OURS[side][name] == TIME:
-        formats = st.sampled_from([mapping.ISO, *mapping.EPOCHS, "%d.%m.%Y", "%Y-%m-%d %H:%M:%S.%f"])
-        return Column(draw(SOURCES), format=draw(formats), zone=draw(st.sampled_from(["", "UTC", "+02:00"])))
+        formats = st.sampled_from([mapping.ISO, *mapping.EPOCHS, "%d.%m.%Y %z"])
+        zoned = st.sampled_from([("%d.%m.%Y", "UTC"), ("%Y-%m-%d %H:%M:%S.%f", "+02:00")])
+        format_, zone = draw(st.tuples(formats, st.sampled_from(["", "UTC", "+02:00"])) | zoned)
+        return Column(draw(SOURCES), format=format_, zone=zone)
     return Column(
         draw(SOURCES),
         missing=draw(st.none() | ours),

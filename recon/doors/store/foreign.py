@@ -29,10 +29,12 @@ from recon.doors.store import leases
 from recon.doors.store.engines import Database, reading_only
 from recon.doors.store.rows import INTENTS, REFUNDS, reject_row
 from recon.doors.store.statements import chunks, insert, upsert
-from recon.model import frames, tables
+from recon.model import frames, layout, tables, values
 from recon.model.characters import keepable
 from recon.model.errors import ConfigurationError
 from recon.model.frames import Intake
+from recon.model.layout import Layout
+from recon.model.mapping import located
 from recon.model.records.results import Reject
 from recon.model.records.runs import Lease
 from recon.model.records.words import AccountId
@@ -132,22 +134,33 @@ def may_write(database: Database, mapping: IntentsMapping) -> bool | None:
 def _theirs(database: Database, mapping: IntentsMapping, *, limit: int | None = None) -> Intake:
     """Return their rows as intents, in our words and units; they are numbered in the order of their keys."""
     with _opened(database, mapping) as connection:
-        _check(connection, mapping)
+        known = _check(connection, mapping)
         schema, _, name = mapping.table.rpartition(".")
-        wanted: list[Any] = [column(theirs).label(ours) for ours, theirs in mapping.columns.items()]
-        named: list[Any] = [
-            column(mapping.columns[ours]) for ours in ("account", "key") if ours in mapping.columns
-        ]
-        query = select(*wanted).select_from(table(name, schema=schema or None)).order_by(*named).limit(limit)
-        rows = connection.execute(query).all()
-    raw = pd.DataFrame([tuple(row) for row in rows], columns=list(mapping.columns), dtype=object)
-    raw = raw.map(_cell)
-    for name, value in mapping.constants.items():
-        raw[name] = value
-    raw["status"] = [mapping.statuses.get(str(word), word) for word in raw["status"]]
-    if mapping.amount_unit == "major":
-        raw = raw.rename(columns={"amount_minor": "amount"})
-    return frames.intents(raw, source=mapping.table, statuses=STATUSES)
+        planned = Layout(mapping.side)
+        heads = {each: located(known, each) for each in planned.heads}
+        wanted = sorted({head[0] for head in heads.values() if head is not None})
+        order = [head[0] for each in _ordering(mapping) if (head := heads.get(each)) is not None]
+        asked: list[Any] = [column(each) for each in wanted]
+        query = select(*asked).select_from(table(name, schema=schema or None))
+        rows = connection.execute(query.order_by(*map(column, dict.fromkeys(order))).limit(limit)).all()
+    index = pd.RangeIndex(1, len(rows) + 1, name="row")
+    held = dict(zip(wanted, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(wanted, ())
+
+    def at(theirs: str, _: str) -> pd.Series:
+        head, path = heads[theirs] or (theirs, ())
+        values_ = (values.walked(cell, path) if path else cell for cell in held[head])
+        return pd.Series([_cell(value) for value in values_], dtype=object)
+
+    raw = layout.raw(planned, at, index)
+    kept = layout.kept(planned, at, len(index))
+    raw = raw if kept is None else raw[kept]
+    return frames.intents(raw, source=mapping.table, statuses=STATUSES, how=planned.side)
+
+
+def _ordering(mapping: IntentsMapping) -> list[str]:
+    """Return what their rows are ordered by, so that their numbers stay the same."""
+    columns = mapping.side.columns
+    return [source for ours in ("account", "key") if ours in columns for source in columns[ours].sources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +192,8 @@ def _opened(database: Database, mapping: IntentsMapping) -> Iterator[Connection]
             yield connection
 
 
-def _check(connection: Connection, mapping: IntentsMapping) -> None:
-    """Raise unless their table has every column that the mapping names."""
+def _check(connection: Connection, mapping: IntentsMapping) -> list[str]:
+    """Return their table's columns, of which the mapping must name no other."""
     schema, _, name = mapping.table.rpartition(".")
     found = inspect(connection)
     if not found.has_table(name, schema=schema or None):
@@ -190,12 +203,13 @@ def _check(connection: Connection, mapping: IntentsMapping) -> None:
             f"found {', '.join(known) or 'none at all'}."
         )
     columns = [each["name"] for each in found.get_columns(name, schema=schema or None)]
-    for ours, theirs in mapping.columns.items():
-        if theirs not in columns:
-            raise ConfigurationError(
-                f"intents.columns: expected a column {theirs!r} for {ours} in {mapping.table!r}, "
-                f"found {', '.join(columns)}."
-            )
+    for theirs, ours in Layout(mapping.side).heads.items():
+        if located(columns, theirs) is None:
+            named = f"intents.columns: expected a column {theirs!r} for {ours}"
+            if not ours:
+                named = f"intents.where: expected a column {theirs!r}"
+            raise ConfigurationError(f"{named} in {mapping.table!r}, found {', '.join(columns)}.")
+    return columns
 
 
 def _ours(connection: Connection) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from recon.model.errors import ConfigurationError, DatabaseUnavailable, LeaseLos
 from recon.model.records.results import Healable
 from recon.model.records.runs import HOUR
 from recon.model.records.words import Basis, IntentKey, IntentStatus, RefundId
-from recon.model.settings import IntentsMapping, Secret
+from recon.model.settings import IntentsMapping, Secret, build
 from tests.builders import NOON, PLATFORM, a_refund, an_intent
 from tests.doors.store.books import DURATION, a_lease, a_run, count, put
 
@@ -299,3 +299,54 @@ def test_their_keys_may_be_uuids(database: Database, theirs: Connection) -> None
 
     assert foreign.copy(database, a_lease(database), MAPPING).rejects == ()
     assert str(UUID(md5(b"r1", usedforsecurity=False).hexdigest())) in intents(database)
+
+
+def test_a_table_is_mapped_in_the_language_of_files(database: Database, tmp_path: Path) -> None:
+    with create_engine(f"sqlite:///{tmp_path / 'theirs.db'}").begin() as connection:
+        connection.execute(text("CREATE TABLE r (k TEXT, net TEXT, tax TEXT, at TEXT, info TEXT, kind TEXT)"))
+        info = '{"refund": {"id": "re_1"}, "padding": "' + "x" * 600 + '"}'
+        for key, kind in (("r1", "refund"), ("r2", "sale")):
+            row = {"key": key, "info": info, "kind": kind}
+            connection.execute(
+                text("INSERT INTO r VALUES (:key, '-1.040,00', '-,', '06/03/2026 13:00', :info, :kind)"), row
+            )
+    amount = {"sum": ["net", "tax"], "decimal": ",", "thousands": ".", "sign": "negative"}
+    told = {
+        "table": "r",
+        "columns": {
+            "key": "k",
+            "amount": amount,
+            "created_at": {"column": "at", "format": "%d/%m/%Y %H:%M", "zone": "Europe/Paris"},
+            "refund_id": "info.refund.id",
+        },
+        "constants": {"currency": "eur", "status": "done"},
+        "where": [{"column": "kind", "is": "refund"}],
+        "empty": ["-,"],
+    }
+    mapping = build({"intents": told}).intents
+    assert mapping is not None
+    beside = replace(mapping, url=Secret(f"sqlite:///{tmp_path / 'theirs.db'}"))
+
+    assert foreign.copy(database, a_lease(database), beside) == Copied(1, 0, ())
+    assert intents(database)["r1"] == (104000, "eur", "done", None, "re_1", None, None)
+    frame = reading.read(database, full=True, mark=0, as_of=NOON).intents.frame
+    assert frame["created_at"].tolist() == [NOON]
+
+
+@pytest.mark.parametrize(
+    "told, said",
+    [
+        (
+            {"columns": {"amount_minor": {"colum": "a"}}},
+            "intents.columns has amount_minor, which has no setting",
+        ),
+        ({"where": "kind"}, "intents.where must be a list of tables such as"),
+        ({"zone": "Mars"}, "intents.zone must be a zone such as UTC"),
+        ({"empty": "NULL"}, 'intents.empty must be a list of texts such as ["NULL", "-"]'),
+    ],
+)
+def test_what_a_table_cannot_be_read_by_is_named_with_its_key(told: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        build({"intents": {"table": "r", **told}})
+
+    assert said in str(caught.value)
