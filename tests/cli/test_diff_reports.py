@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -102,6 +103,8 @@ def test_a_comparison_in_every_other_form(diff: Recon, old: str) -> None:
     assert "Since old.json, as of 2026-03-06T18:59:59Z" in table
     assert "resolved: refund:re_9  orphan 49.00 USD  then no mismatch" in table
     assert "reclassified: intent:k1  missing 49.00 USD  then amount mismatch 40.00 USD" in table
+    assert re.search(r"^earlier report +3 +147\.00 USD *$", table, re.MULTILINE)
+    assert re.search(r"^this report +3 +139\.00 USD *$", table, re.MULTILINE)
     assert max(map(len, table.splitlines())) <= 80
     assert "Since the earlier report" in page
     assert [row[0].value for row in sheet.iter_rows()] == [

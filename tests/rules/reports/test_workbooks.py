@@ -127,8 +127,12 @@ def test_a_sheet_keeps_its_header_in_sight_and_can_be_filtered() -> None:
     assert sheet.column_dimensions["T"].width > 60
 
 
-def test_the_same_report_gives_the_same_bytes() -> None:
-    assert workbooks.as_xlsx(a_report()) == workbooks.as_xlsx(a_report())
+def test_the_same_report_gives_the_same_bytes_whenever_it_is_written() -> None:
+    content = workbooks.as_xlsx(a_report())
+
+    assert content == workbooks.as_xlsx(a_report())
+    properties = openpyxl.load_workbook(io.BytesIO(content)).properties
+    assert (properties.created, properties.modified) == (AT.replace(tzinfo=None),) * 2
 
 
 def test_a_list_longer_than_a_sheet_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
