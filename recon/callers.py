@@ -51,13 +51,19 @@ def threads(name: str) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_THREADS, thread_name_prefix=name)
 
 
+def turned_away(noun: str) -> Outcome:
+    """Return what a call of a closed tool is told."""
+    return outcomes.not_by_this(noun, None, "this tool is closed")
+
+
 async def awaited(
-    pool: ThreadPoolExecutor, work: Callable[[GiveUp, float], Outcome], *, noun: str
+    pool: ThreadPoolExecutor, work: Callable[[GiveUp, float], Outcome], *, closed: Outcome
 ) -> Outcome:
     """Return what comes of the work without holding up the event loop.
 
     work: takes what tells it to give up, and when the caller began to wait, on time.monotonic(): it may have
-    to wait for a thread. Whoever is cancelled hears of it at once, and the work is told to give up.
+    to wait for a thread. closed: what is told where there are no threads any more. Whoever is cancelled hears
+    of it at once, and the work is told to give up.
     """
     stop = threading.Event()
     context = contextvars.copy_context()
@@ -65,7 +71,7 @@ async def awaited(
     try:
         running = loop.run_in_executor(pool, context.run, work, stop.is_set, time.monotonic())
     except RuntimeError:  # The process is ending.
-        return outcomes.not_by_this(noun, None, "this tool is closed")
+        return closed
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:  # The framework's time-out, or a person who closed the window.

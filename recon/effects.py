@@ -130,7 +130,7 @@ class Guard:
         """Do the same without holding up the event loop; what cancels it is heard at once, as of a refund."""
         about = {"call_id": call_id, "caller": caller}
         work = partial(self._call, fields=fields, body=body, noun=noun, account=account, about=about)
-        return await callers.awaited(self._threads, work, noun=noun)
+        return await callers.awaited(self._threads, work, closed=callers.turned_away(noun))
 
     def check(self, fields: Fields, *, noun: str, account: str = "") -> Outcome:
         """Return how the side effect of these fields stands; sends nothing.
@@ -155,7 +155,8 @@ class Guard:
     async def acheck(self, fields: Fields, *, noun: str, account: str = "") -> Outcome:
         """Do the same without holding up the event loop."""
         work = partial(self.check, fields, noun=noun, account=account)
-        return await callers.awaited(self._threads, lambda *_: work(), noun=noun)
+        unknown = outcomes.unknown(noun, None)
+        return await callers.awaited(self._threads, lambda *_: work(), closed=unknown)
 
     def conclude(
         self,

@@ -162,7 +162,7 @@ class RefundTool:
             account=account,
             customer_id=customer_id,
         )
-        return await callers.awaited(self._threads, work, noun=_NOUN)
+        return await callers.awaited(self._threads, work, closed=callers.turned_away(_NOUN))
 
     def check_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
         """Return how the newest refund of an order stands, and in others how earlier ones do; sends nothing.
@@ -185,7 +185,8 @@ class RefundTool:
     async def acheck_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
         """Do the same without holding up the event loop."""
         work = partial(self.check_refund_status, order_id, account=account)
-        return await callers.awaited(self._threads, lambda *_: work(), noun=_NOUN)
+        unknown = outcomes.unknown(_NOUN, None)
+        return await callers.awaited(self._threads, lambda *_: work(), closed=unknown)
 
     def settle(self) -> Settled:
         """Look up what is unsettled, send nothing, and return what became of it.

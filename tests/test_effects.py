@@ -282,5 +282,6 @@ async def test_a_guard_that_is_closed_sends_nothing_and_does_not_raise(
     with declared(database_url, tmp_path, post) as guarded:
         pass
     outcome = await guarded.acall({"order": "1"}, {"to": "Ana"}, noun="parcel")
+    seen = await guarded.acheck({"order": "1"}, noun="parcel")
 
-    assert (statuses(outcome), post.parcels) == (["rejected"], [])
+    assert (statuses(outcome, seen), post.parcels) == (["rejected", "pending_unknown"], [])
