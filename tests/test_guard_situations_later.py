@@ -127,7 +127,7 @@ def test_a_disputed_charge_is_rejected(shop: Shop) -> None:
     first, second = (shop.refund(payment="pi_disputed") for _ in range(2))
 
     assert statuses(first, second) == ["rejected", "rejected"]
-    assert "charged back" in first.message
+    assert "disputes the payment with their bank" in first.message
     assert (shop.status(), len(shop.posts())) == ("failed", 1)
 
 
