@@ -15,11 +15,19 @@ from typing import Final
 import pytest
 from playwright.sync_api import Page
 
+from tests.screens import LIGHT, PHONE, settled
+
 PACKAGE: Final = "axe-core@4.14.1"
 SHA512: Final = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
 SECONDS: Final = 120  # For npm on a slow line.
-FOUND: Final = """axe.run().then(said => said.violations.flatMap(rule => rule.nodes.map(
-    node => `${rule.id}: ${node.failureSummary} ${node.html.slice(0, 200)}`)))"""
+# Nothing is preloaded, which takes it a second or two and is for sounds and films alone; no page has any.
+FOUND: Final = """only => {
+    if (document.querySelector("audio, video")) throw new Error("expected no sound and no film, found one");
+    return axe.run({preload: false, resultTypes: ["violations"], ...only}).then(
+        said => said.violations.flatMap(rule => rule.nodes.map(
+            node => `${rule.id}: ${node.failureSummary} ${node.html.slice(0, 200)}`)));
+}"""
+COLORS: Final = {"runOnly": ["color-contrast", "link-in-text-block"]}  # Those that are on and go by colors.
 
 
 @dataclass(frozen=True)
@@ -28,10 +36,32 @@ class Axe:
 
     source: str
 
-    def violations(self, page: Page) -> list[str]:
-        """Return what is wrong with what the page shows now, one sentence each."""
-        page.evaluate(self.source)
-        found: list[str] = page.evaluate(FOUND)
+    def violations(self, page: Page, *, colors: bool = False) -> list[str]:
+        """Return what is wrong with what the page shows now, one sentence each.
+
+        colors: only the rules that go by colors, for a page in the dark that was looked at in the light.
+        """
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(self.source)
+        found: list[str] = page.evaluate(FOUND, COLORS if colors else {})
+        return found
+
+    def looked_at(self, page: Page) -> list[str]:
+        """Return what is wrong with a page in the light and in the dark; what is alike is said once."""
+        page.emulate_media(color_scheme="light")
+        settled(page)
+        found = self.violations(page)
+        page.emulate_media(color_scheme="dark")
+        settled(page)
+        return [*found, *(f"in the dark, {each}" for each in self.violations(page, colors=True))]
+
+    def every_look(self, page: Page) -> list[str]:
+        """Return the same, and what is wrong where there is no more room than on a phone."""
+        found, usual = self.looked_at(page), page.viewport_size
+        page.set_viewport_size(PHONE["viewport"])
+        settled(page)
+        found += [f"where it is narrow, {each}" for each in self.violations(page)]
+        page.set_viewport_size(usual or LIGHT["viewport"])
         return found
 
 

@@ -1,10 +1,12 @@
 """A real Chromium on a real server, one of each per worker; a browser context of its own for each test."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
@@ -97,12 +99,6 @@ def chromium() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> Axe:
-    """axe-core, fetched once per worker."""
-    return fetched(tmp_path_factory.mktemp("axe"))
-
-
 @pytest.fixture
 def desk(server: Desk) -> Iterator[Desk]:
     """The served dashboard; after the test, nothing may have left for outside."""
@@ -111,48 +107,69 @@ def desk(server: Desk) -> Iterator[Desk]:
     assert server.outside == []
 
 
-@pytest.fixture
-def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
-    """A person's browser: desktop, in Berlin."""
-    made = chromium.new_context(
-        viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin", locale="en-GB"
-    )
+@pytest.fixture(scope="session")
+def desktop(chromium: Browser) -> Iterator[BrowserContext]:
+    """A person's browser, in Berlin. One for all tests: it loads the desk's own files once.
+
+    At the desk on one's own machine nothing of a visit stays in a browser.
+    """
+    with kept(chromium, viewport={"width": 1440, "height": 900}) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def handset(chromium: Browser) -> Iterator[BrowserContext]:
+    """The same on a phone."""
+    with kept(chromium, **PHONE) as made:
+        yield made
+
+
+@contextmanager
+def kept(chromium: Browser, **options: Any) -> Iterator[BrowserContext]:  # noqa: ANN401 -- of a context
+    """Give a browser that many tests use."""
+    made = chromium.new_context(timezone_id="Europe/Berlin", locale="en-GB", **options)
     made.set_default_timeout(SECONDS * 1000)
     expect.set_options(timeout=SECONDS * 1000)
+    yield made
+    made.close()
+
+
+@contextmanager
+def visited(browser: BrowserContext, desk: Desk) -> Iterator[Callable[[str], Page]]:
+    """Give what opens a tab on an address of the dashboard, and waits until it has its heading."""
 
     def watch(request: Request) -> None:
         if not request.url.startswith((desk.url, "data:", "blob:")):
             desk.outside.append(request.url)
 
-    made.on("request", watch)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def phone(chromium: Browser, desk: Desk) -> Iterator[Callable[[str], Page]]:
-    """Open a page on somebody's phone, as `tab`."""
-    made = chromium.new_context(timezone_id="Europe/Berlin", locale="en-GB", **PHONE)
-    made.set_default_timeout(SECONDS * 1000)
-
     def opened(path: str) -> Page:
-        page = made.new_page()
+        page = browser.new_page()
         page.goto(desk.url + path)
         page.locator("h1").wait_for()
         return page
 
+    browser.on("request", watch)
     yield opened
-    made.close()
+    browser.remove_listener("request", watch)
+    for page in browser.pages:
+        page.close()
 
 
 @pytest.fixture
-def tab(context: BrowserContext, desk: Desk) -> Callable[[str], Page]:
-    """Open a tab on an address of the dashboard, and wait until it has its heading."""
+def phone(handset: BrowserContext, desk: Desk) -> Iterator[Callable[[str], Page]]:
+    """Open a page on somebody's phone, as `tab`."""
+    with visited(handset, desk) as opened:
+        yield opened
 
-    def opened(path: str) -> Page:
-        page = context.new_page()
-        page.goto(desk.url + path)
-        page.locator("h1").wait_for()
-        return page
 
-    return opened
+@pytest.fixture
+def tab(desktop: BrowserContext, desk: Desk) -> Iterator[Callable[[str], Page]]:
+    """Open a tab on an address of the dashboard."""
+    with visited(desktop, desk) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> Axe:
+    """axe-core, fetched once per worker."""
+    return fetched(tmp_path_factory.mktemp("axe"))

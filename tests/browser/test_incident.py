@@ -40,13 +40,3 @@ def test_from_a_case_to_what_began_beside_it_and_back(desk: Desk, tab: Tab) -> N
     expect(page.get_by_role("heading", name="Incident · Refunded twice")).to_be_visible()
     page.get_by_text("List", exact=True).click()
     expect(page.get_by_text(f"{case.id} · began")).to_be_visible()
-
-
-@pytest.mark.parametrize("path", ["/incident?view=list", "/trends"])
-def test_hostile_text_is_looked_at_and_nothing_of_it_happens(desk: Desk, tab: Tab, path: str) -> None:
-    desk.hostile('![x](http://outside.example/a.png) <img src="http://outside.example/b.png">')
-
-    page = tab(path)
-    expect(page.get_by_role("heading", name=re.compile("Who was affected|How much agreed"))).to_be_visible()
-
-    assert page.locator('img[src*="outside.example"], a[href*="outside.example"]').count() == 0

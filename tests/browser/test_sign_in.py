@@ -16,6 +16,7 @@ from recon.doors.store.engines import Database
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
 from recon.model.records.words import Action, Actor, Role
+from tests.browser.axe import Axe
 from tests.browser.conftest import Desk
 from tests.browser.test_case import confirm, decide
 from tests.provider import CLIENT_SECRET, installed, provider
@@ -156,7 +157,7 @@ def test_the_story_names_who_signed_in(door: Desk, come: Come) -> None:
 
 
 def test_who_is_denied_is_back_at_the_link_and_may_try_again(
-    door: Desk, case: Case, browser: Callable[[], BrowserContext]
+    door: Desk, case: Case, browser: Callable[[], BrowserContext], axe: Axe
 ) -> None:
     link = f"{door.url}/case?case={case.id}"
     page = browser().new_page()
@@ -166,6 +167,7 @@ def test_who_is_denied_is_back_at_the_link_and_may_try_again(
     page.get_by_role("button", name="Sign in", exact=True).wait_for()
     assert page.url == link
     expect(page.get_by_text("Page not found")).to_have_count(0)
+    assert axe.every_look(page) == []
 
     as_somebody(page, "omar")
     heading(page, "Refunded twice")
@@ -179,13 +181,16 @@ def test_who_is_denied_is_back_at_the_link_and_may_try_again(
         ("nora", "does not say that your e-mail address is verified"),
     ],
 )
-def test_who_has_no_access_sees_why_and_nothing_else(case: Case, come: Come, name: str, said: str) -> None:
+def test_who_has_no_access_sees_why_and_nothing_else(
+    case: Case, come: Come, axe: Axe, name: str, said: str
+) -> None:
     page = come(name, f"/case?case={case.id}")
 
     heading(page, "No access")
     expect(page.get_by_text(said)).to_be_visible()
     expect(page.get_by_text("Refunded twice")).to_have_count(0)
     expect(page.get_by_test_id("stSidebarNav")).to_have_count(0)
+    assert axe.every_look(page) == []
     page.get_by_role("button", name="Sign in as somebody else").click()
     page.get_by_role("button", name="leave").click()
     page.get_by_role("button", name="Sign in", exact=True).wait_for()
@@ -259,7 +264,7 @@ class Token:
     "age, said", [(timedelta(hours=7, minutes=50), "Queue"), (timedelta(hours=8, minutes=1), "Sign in again")]
 )
 def test_a_cookie_of_thirty_days_opens_the_desk_for_eight_hours(
-    door: Desk, browser: Callable[[], BrowserContext], age: timedelta, said: str
+    door: Desk, browser: Callable[[], BrowserContext], axe: Axe, age: timedelta, said: str
 ) -> None:
     context = browser()
     context.add_cookies([Token(age).cookie(door.url)])  # type: ignore[list-item]  # as a browser takes it
@@ -267,3 +272,4 @@ def test_a_cookie_of_thirty_days_opens_the_desk_for_eight_hours(
     page.goto(door.url)
 
     heading(page, said)
+    assert axe.every_look(page) == []
