@@ -65,7 +65,7 @@ def _block(
         st.text(" ")  # Above the names of the facts.
         _headings(name, extra)
         if not extra:
-            st.caption("Amount")
+            st.text(" ")
             st.text(nothing)
         for row, values, others in facts:
             if any(values):

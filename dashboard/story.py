@@ -80,7 +80,9 @@ def _notice(notice: Notice, zone: tzinfo) -> None:
     st.caption(f"{words.VERBS.get(notice.verb, 'Message')}{_fate(notice, zone)}")
     if notice.error and state is not NoticeState.SENT:
         st.text(safe.text(notice.error))
-    st.text(safe.line(notice.message.text))
+    if notice.verb != "edit":  # It only brings up to date what stands there already.
+        # What is to be done stands on this page, and the link leads to it.
+        st.text(safe.line(notice.message.text.partition(" What to do: ")[0]))
 
 
 def _fate(notice: Notice, zone: tzinfo) -> str:

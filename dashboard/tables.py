@@ -114,10 +114,10 @@ def queue_columns(now: datetime, zone: tzinfo) -> Mapping[str, ColumnConfig]:
         "Severity": config.TextColumn(width=66),
         "Kind": config.TextColumn(width=176),
         "At risk": config.TextColumn(width=98, alignment="right"),
-        "Order or refund": config.TextColumn(width=108),
+        "Order or refund": config.TextColumn("Order, refund", width=100),
         "Customer": config.TextColumn(width=164),
         "Owner": config.TextColumn(width=122),
         "State": config.TextColumn(width=118),
-        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=106),
-        "Case": config.TextColumn(width=118),
+        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=104),
+        "Case": config.TextColumn(width=122),
     }

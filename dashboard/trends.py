@@ -117,7 +117,7 @@ def chart(mark: str, *, title: str, whole: bool = True, zero: bool = True) -> di
                 "type": "ordinal",
                 "sort": None,
                 "title": None,
-                "axis": {"labelOverlap": "greedy", "labelAngle": 0},
+                "axis": {"labelOverlap": "parity", "labelAngle": 0, "labelFlush": True},
             },
             "y": {
                 "field": "Value",

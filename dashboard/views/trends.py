@@ -16,6 +16,7 @@ from recon.model.records.words import Kind
 from recon.rules import trends as rules
 
 CHART_PIXELS: Final = 240
+TABLE_ROW_PIXELS: Final = 29  # Of one line, and of the heading.
 CURRENCIES_SHOWN: Final = 6  # Charts of money; the table has every currency.
 EVERY: Final = "all"
 KEYS: Final = {name: f"trends-{name}" for name in ("days", "kind", "owner")}
@@ -200,7 +201,9 @@ def _chart(
 
 def _table(frame: pd.DataFrame, *, rows: int = 1) -> None:
     """Show a table as high as what stands beside it, or lower."""
-    st.table(frame, hide_index=True, height=CHART_PIXELS * rows if len(frame) > rows * 6 else "content")
+    limit = CHART_PIXELS * rows
+    scrolls = TABLE_ROW_PIXELS * (1 + len(frame)) > limit
+    st.table(frame, hide_index=True, height=limit if scrolls else "content")
 
 
 main()

@@ -158,3 +158,18 @@ def test_the_providers_pages_are_linked_in_their_mode(
         ("Open refund 2", f"{base}refunds/re_8812_2"),
     ]
     assert ("(test mode)" in words(page)) is not livemode
+
+
+def test_of_a_message_its_news_are_shown_and_of_one_that_was_rewritten_only_that(
+    database: Database, visit: Visit
+) -> None:
+    (case,) = seeds.run(database, [seeds.duplicate(1, at=now() - timedelta(hours=2))], now=now())
+    words_of = Message("HIGH: 1 refunded twice. What to do: Check it. https://desk.example/")
+    save(database, told(case, "root", message=words_of), told(case, "edit", verb="edit"))
+
+    said = words(visit("case", case=case.id))
+
+    assert "HIGH: 1 refunded twice." in said
+    assert "Check it." not in said
+    assert "Rewritten" in said
+    assert "edit: look at it." not in said
