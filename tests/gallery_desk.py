@@ -4,6 +4,7 @@ The demo's evening some hours ago, with what people and runs did since: each pag
 and on a phone, as it is at first and from top to bottom.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,6 +51,10 @@ def shots(database: Database) -> Iterator[Shot]:
     yield Shot("case", f"/case?case={first.id}")
     yield Shot("case-stray", f"/case?case={stray.id}")
     yield Shot("case-resolve", f"/case?case={first.id}", press("Resolve"))
+    yield Shot("case-resolved", f"/case?case={first.id}&kind=duplicate", resolve)
+    stuck = queue.page(database, QueueFilters(kinds=(Kind.STUCK,)), limit=1).cases[0]
+    yield Shot("case-stuck", f"/case?case={stuck.id}")
+    yield Shot("case-look", f"/case?case={stuck.id}", press("Look again now"))
     yield Shot("case-none", "/case?case=C-NONE")
     yield Shot("incident", "/incident")
     yield Shot("incident-list", "/incident?view=list")
@@ -81,6 +86,19 @@ def press(name: str) -> Callable[[Page], None]:
         page.get_by_role("dialog").wait_for()
 
     return act
+
+
+def resolve(page: Page) -> None:
+    """Resolve the case, if nobody has, and stay where that leads."""
+    if not page.get_by_role("button", name="Resolve", exact=True).count():
+        return
+    press("Resolve")(page)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("combobox").click()
+    page.get_by_role("option").first.click()
+    dialog.get_by_label("Reason").fill("The customer sent it back.")
+    dialog.get_by_role("button", name=re.compile("^Resolve|check Resolve")).click()
+    dialog.wait_for(state="detached")
 
 
 @contextmanager
