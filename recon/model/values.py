@@ -10,6 +10,7 @@ from decimal import Decimal, DecimalException
 
 # Digits beyond which a whole number is not made an int, as Python itself refuses to from 4,300 on.
 _DIGITS = 4000
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=Decimal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def parsed(text: str) -> object:
         RecursionError: it is nested beyond reason.
     """
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=Decimal)
+        return _DECODER.decode(text)
     except json.JSONDecodeError:
         raise
     except (ValueError, DecimalException):  # A number of more digits, or of a greater exponent, than fit.

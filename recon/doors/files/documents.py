@@ -6,7 +6,7 @@ Never guesses: numbers stay exact, and an object that is no row is a refusal wit
 import bisect
 import itertools
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from recon.model.errors import UnusableInput
 from recon.model.mapping import Column, Side
 from recon.model.objects import Opened, Refusal
 
-_VALUES = 50_000  # JSON values that are turned into one piece.
+_VALUES = 10_000  # JSON values that are turned into one piece.
 
 
 def json(source: Source, reading: Reading) -> Iterator[Piece]:
@@ -124,30 +124,32 @@ def _piece(reading: Reading, opened: Opened) -> Piece:
     planned = layout.of(names, reading.side, reading.told)
     mapped = layout.of(names, reading.side, Side(reading.told.columns)).side.columns
     mapped = {ours: column for ours, column in mapped.items() if ours in reading.told.columns}
-    kept = {
-        number: (
-            _fields(source, planned.side.columns, reading.told.empty)
-            if number in opened.foreign
-            else {**opened.rows[number], **_fields(source, mapped, reading.told.empty, there=True)}
-        )
-        for number, source in opened.sources.items()
-        if all(layout.lets(each, _field(source, each.column, "")) for each in planned.side.filters)
-    }
-    held = {
-        ours: [values.trimmed(row.get(ours)) for row in kept.values()]
-        for ours in dict.fromkeys(name for row in kept.values() for name in row)
-    }
-    raw = pd.DataFrame(
-        {
-            ours: pd.Series(column, dtype=object)
-            for ours, column in held.items()
-            if any(value is not None for value in column)
-        },
-        copy=False,
-    )
+    filters, empty = planned.side.filters, reading.told.empty
+    kept: dict[int, Mapping[str, object]] = {}
+    for number, source in opened.sources.items():
+        if filters and not all(layout.lets(each, _field(source, each.column, "")) for each in filters):
+            continue
+        if number in opened.foreign:
+            kept[number] = _fields(source, planned.side.columns, empty)
+        elif mapped:
+            kept[number] = {**opened.rows[number], **_fields(source, mapped, empty, there=True)}
+        else:
+            kept[number] = opened.rows[number]
     numbers = pd.Index(np.fromiter(kept, dtype="int64", count=len(kept)), name="row")
-    raw = raw.set_axis(numbers) if len(raw.columns) else pd.DataFrame(index=numbers)
+    held = _turned(list(kept.values()))
+    raw = pd.DataFrame(held, copy=False) if held else pd.DataFrame(index=numbers)
+    raw.index = numbers
     return Piece(planned.side, raw, opened.refusals, left_out=len(opened.sources) - len(kept))
+
+
+def _turned(rows: Sequence[Mapping[str, object]]) -> dict[str, pd.Series]:
+    """Return rows as columns of Python objects, without those in which no row holds anything."""
+    found: dict[str, pd.Series] = {}
+    for ours in dict.fromkeys(name for row in rows for name in row):
+        column = [None if (cell := row.get(ours)) is None else values.trimmed(cell) for row in rows]
+        if any(cell is not None for cell in column):
+            found[ours] = pd.Series(column, dtype=object)
+    return found
 
 
 def _fields(

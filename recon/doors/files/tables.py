@@ -22,7 +22,7 @@ from recon.model.lines import Head
 from recon.model.objects import Refusal
 
 _FEW_WORDS = ("account", "currency", "status", "tool", "team", "reason")  # Read as dictionaries: quicker.
-_ROWS = 500_000  # Rows of one piece of a large Parquet file.
+_ROWS = 200_000  # Rows of one piece of a large Parquet file.
 
 
 def csv(source: Source, reading: Reading) -> Iterator[Piece]:
