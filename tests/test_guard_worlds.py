@@ -1,172 +1,75 @@
-"""No order of calls, deaths, lost answers and passing time refunds twice; each safeguard left out shows."""
+"""No order of calls, sweeps, runs, deaths, faults and passing time refunds twice or tells what is not so."""
 
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
-from pathlib import Path
-from random import Random
-from typing import Any
 
 import pytest
 
-from recon.doors import intents
-from recon.doors.store.engines import Database
-from recon.model.records.guarded import Answer, AnswerKind, Guarded
-from recon.rules import guarding
 from tests import guard_worlds
-from tests.databases import MEMORY
+from tests.guard_worlds import Explorer
+from tests.guard_worlds_left_out import ALL, LeftOut, explore
+from tests.guard_worlds_scenes import SCENES, Scene
+from tests.guard_worlds_stage import Stage
 
-ONE, TWO = ("8812", "8812"), ("1", "2")
-BEHIND = ("2", "1", "1")  # Two calls of one order, and another on its payment, for which both wait.
-WALKS = 20  # Random schedules for each pair, beside all with one deviation.
-
-
-@pytest.fixture(scope="module")
-def books(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """One database for all schedules, in memory where the system has that; each begins with an empty one."""
-    folder = tmp_path_factory.mktemp("worlds")
-    name = f"recon-{folder.parent.name}-{folder.name}.db"
-    place = (MEMORY if MEMORY.is_dir() else folder) / name
-    shutil.copyfile(sqlite_template, place)
-    with Database.open(f"sqlite:///{place}") as opened:
-        yield opened
-    for each in place.parent.glob(f"{place.name}*"):
-        each.unlink()
-
-
-def walk(random: Random) -> list[int]:
-    """Return choices that are mostly calm."""
-    return [random.randrange(8) if random.random() < 0.25 else 0 for _ in range(80)]
-
-
-def singles(books: Database, orders: tuple[str, str]) -> Iterator[tuple[int, ...]]:
-    """Yield every schedule with one deviation from the calm one."""
-    calm = guard_worlds.run(books, orders, ())
-    yield from guard_worlds.deviations(calm.told, ())
-
-
-@pytest.mark.parametrize("orders", [ONE, TWO])
-def test_every_schedule_with_one_deviation_refunds_once(books: Database, orders: tuple[str, str]) -> None:
-    played = 0
-    for schedule in singles(books, orders):
-        guard_worlds.run(books, orders, schedule)
-        played += 1
-
-    assert played > 60
-
-
-@pytest.mark.parametrize("orders, turn", [(ONE, 1), (TWO, 1), (BEHIND, 2)])
-def test_every_schedule_with_two_turns_refunds_once(
-    books: Database, orders: tuple[str, ...], turn: int
-) -> None:
-    calm = guard_worlds.run(books, orders, ())
-    played = 0
-    for schedule in guard_worlds.switches_of(calm.told, turn):
-        guard_worlds.run(books, orders, schedule)
-        played += 1
-
-    assert played > 60
-
-
-@pytest.mark.parametrize("orders", [ONE, TWO])
-@pytest.mark.parametrize("seed", range(WALKS))
-def test_a_random_schedule_refunds_once(books: Database, orders: tuple[str, str], seed: int) -> None:
-    guard_worlds.run(books, orders, walk(Random(seed)))
-
-
-def no_lease_nor_fence(patch: pytest.MonkeyPatch) -> None:
-    """Whoever asks may act, whoever else is at it: shown by those who wait with what they read before."""
-    take, write = intents.take, intents.write
-
-    def taken(connection: Any, row: Guarded, holder: str, **when: Any) -> Guarded | None:  # noqa: ANN401  # of take
-        return take(connection, row, holder, **{**when, "now": row.until})
-
-    def written(connection: Any, row: Guarded, **more: Any) -> None:  # noqa: ANN401  # of write
-        now = intents.read(connection, row.account, row.key)
-        assert now is not None
-        write(connection, replace(row, fence=now.fence), **more)
-
-    patch.setattr(intents, "take", taken)
-    patch.setattr(intents, "write", written)
-
-
-def no_bar(patch: pytest.MonkeyPatch) -> None:
-    """Another intent of the payment under way bars nothing."""
-    patch.setattr(intents, "blocked", lambda *_: None)
-
-
-def no_mark(patch: pytest.MonkeyPatch) -> None:
-    """Nothing says that a request was sent before it is answered."""
-    write = intents.write
-
-    def written(connection: Any, row: Guarded, **more: Any) -> None:  # noqa: ANN401  # of write
-        if more.get("release") is None:
-            row = replace(row, first_sent_at=None, sent_at=None, sends=0)
-        write(connection, row, **more)
-
-    patch.setattr(intents, "write", written)
-
-
-def one_miss(patch: pytest.MonkeyPatch) -> None:
-    """One look-up that finds nothing is a proof."""
-    patch.setattr(guarding, "PROOF", 1)
-
-
-def any_miss(patch: pytest.MonkeyPatch) -> None:
-    """Look-ups count however soon they follow."""
-    patch.setattr(guarding, "_counts", lambda *_: True)
-
-
-def for_ever(patch: pytest.MonkeyPatch) -> None:
-    """A key protects for ever."""
-    ages = replace(guard_worlds.SETTINGS, resend_within=timedelta(days=999))
-    patch.setattr(guard_worlds, "SETTINGS", ages)
-
-
-def failed_is_failed(patch: pytest.MonkeyPatch) -> None:
-    """An error means that nothing happened."""
-    send = guard_worlds.Hands.send
-
-    def believed(hands: Any, row: Guarded, **more: Any) -> Answer:  # noqa: ANN401  # of send
-        answer = send(hands, row, **more)
-        return replace(answer, kind=AnswerKind.NOT_SENT) if answer.kind is AnswerKind.UNKNOWN else answer
-
-    patch.setattr(guard_worlds.Hands, "send", believed)
-
-
-# What is left out, and whose calls show it.
-SAFEGUARDS = [
-    (no_lease_nor_fence, BEHIND),
-    (no_bar, TWO),
-    (no_mark, ONE),
-    (one_miss, ONE),
-    (any_miss, ONE),
-    (for_ever, ONE),
-    (failed_is_failed, ONE),
+# Scene, deviations, jumps of the clock, and how many states there are at least: less is a scene cut short.
+# The whole of it is python -m tests.guard_worlds.
+EXPLORED = [
+    ("one", 1, 0, 20_000),
+    ("too much", 1, 0, 5_000),
+    ("one and a run", 1, 1, 3_000),
 ]
 
 
-@pytest.mark.parametrize("left_out, orders", SAFEGUARDS, ids=[each.__name__ for each, _ in SAFEGUARDS])
-def test_each_safeguard_left_out_shows(
-    books: Database,
-    monkeypatch: pytest.MonkeyPatch,
-    left_out: Any,  # noqa: ANN401  # one of these
-    orders: tuple[str, ...],
+@pytest.mark.timeout(600)  # All of it is work: on a machine with ten times as much to do it takes as long.
+@pytest.mark.parametrize("name, deviations, jumps, least", EXPLORED, ids=[each[0] for each in EXPLORED])
+def test_no_schedule_refunds_twice_or_tells_what_is_not_so(
+    name: str, deviations: int, jumps: int, least: int
 ) -> None:
-    calm = guard_worlds.run(books, orders, ())
-    left_out(monkeypatch)
+    found = guard_worlds.explore(SCENES[name], deviations=deviations, jumps=jumps)
 
-    with pytest.raises(guard_worlds.Broken):
-        play_all(books, orders, calm.told)
+    assert (found.broken, found.schedule) == ("", ())
+    assert found.states > least
 
 
-def play_all(books: Database, orders: tuple[str, ...], told: list[int]) -> None:
-    """Play what is lost, then one deviation, two turns, one after a loss, until something breaks."""
-    lost = list(guard_worlds.losses(told))
-    turns = [schedule for turn in (2, 1) for schedule in guard_worlds.switches_of(told, turn)]
-    for schedule in (*lost, *guard_worlds.deviations(told, ()), *turns):
-        guard_worlds.run(books, orders, schedule)
-    for loss in lost:
-        for schedule in guard_worlds.deviations(guard_worlds.run(books, orders, loss).told, loss):
-            guard_worlds.run(books, orders, schedule)
+@pytest.mark.parametrize("safeguard", ALL, ids=[each.name for each in ALL])
+def test_each_safeguard_left_out_makes_a_schedule_fail(safeguard: LeftOut) -> None:
+    assert explore(safeguard).broken != ""
+
+
+@pytest.mark.parametrize("safeguard", [each for each in ALL if each.scene.story], ids=lambda each: each.name)
+def test_where_a_story_goes_before_the_same_scene_is_in_order_with_the_safeguard(safeguard: LeftOut) -> None:
+    assert explore(safeguard, without=False).broken == ""
+
+
+def test_a_schedule_of_one_caller_whom_nothing_disturbs_is_one() -> None:
+    alone = Scene("alone", ("1",), sweeps=0)
+
+    found = guard_worlds.explore(alone, deviations=0, count=True)
+
+    assert (found.schedules, found.ends) == (1, 1)
+
+
+def test_schedules_are_counted_as_two_actors_that_never_meet_may_take_turns() -> None:
+    apart = Scene("apart", ("1",), sweeps=0, heals=1)
+    calm = guard_worlds.explore(apart, deviations=0, count=True)
+    alone = guard_worlds.explore(replace(apart, heals=0), deviations=0, count=True)
+
+    # Four steps of the call and two of the run, in any order that keeps each one's own: 6! / (4! 2!).
+    assert (calm.schedules, alone.steps) == (15, 4)
+
+
+@pytest.mark.parametrize(
+    "scene, deviations, jumps",
+    [(Scene("swept", ("1",)), 1, 0), (Scene("alone", ("1",), sweeps=0), 1, 1)],
+    ids=["deviations", "jumps"],
+)
+def test_that_actors_are_known_by_where_they_stand_hides_no_world(
+    scene: Scene, deviations: int, jumps: int
+) -> None:
+    worlds = []
+    for exact in (True, False):
+        with Stage(scene.orders, scene.minor) as stage:
+            explorer = Explorer(stage, scene, deviations=deviations, jumps=jumps, exact=exact)
+            explorer.explore()
+            worlds.append(explorer.worlds())
+
+    assert worlds[0] == worlds[1]
