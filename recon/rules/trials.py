@@ -6,7 +6,7 @@ taken to have been what it is.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -82,9 +82,18 @@ def heard(reported: Reported, result: Result) -> None:
         reported[each.account, each.subject] = each.kind, each.at_risk
 
 
-def outcome(rung: Rung, reported: Reported, last: Result, end: Result) -> Outcome:
-    """Return what a rung comes to. last: of the last run. end: the same policy on everything there is."""
-    left = {(each.account, each.subject) for each in end.mismatches}
+def subjects(result: Result) -> frozenset[tuple[AccountId, Subject]]:
+    """Return what the mismatches of a result are about: of a crowd of results no more is kept."""
+    return frozenset((each.account, each.subject) for each in result.mismatches)
+
+
+def outcome(
+    rung: Rung, reported: Reported, *, left: Collection[tuple[AccountId, Subject]], in_flight: int
+) -> Outcome:
+    """Return what a rung comes to.
+
+    left: mismatches by the same policy in everything there is. in_flight: how many at the last of the runs.
+    """
     settled = {pair: seen for pair, seen in reported.items() if pair not in left}
     return Outcome(
         rung=rung,
@@ -92,7 +101,7 @@ def outcome(rung: Rung, reported: Reported, last: Result, end: Result) -> Outcom
         settled=_by_kind(settled),
         at_risk=_money(reported),
         settled_at_risk=_money(settled),
-        in_flight=last.counts.in_flight,
+        in_flight=in_flight,
     )
 
 

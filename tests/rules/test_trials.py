@@ -154,8 +154,7 @@ def test_each_mismatch_counts_once_as_it_was_last_reported_and_what_is_left_has_
     trials.heard(reported, a_result(replace(goes, kind=Kind.STUCK, at_risk=Money(8, "usd"))))
     rung = Rung("stuck_after_minutes", "60", Policy(), usual=True)
     left = replace(stays, kind=Kind.DUPLICATE)
-    last = replace(a_result(), counts=replace(a_result().counts, in_flight=3))
-    found = trials.outcome(rung, reported, last, a_result(left))
+    found = trials.outcome(rung, reported, left=trials.subjects(a_result(left)), in_flight=3)
 
     assert dict(found.reported) == {Kind.STUCK: 2}
     assert dict(found.settled) == {Kind.STUCK: 1}
