@@ -50,8 +50,8 @@ def backtest(
     """Replay the hours of two files under other graces: what they would have reported, and what settled.
 
     One grace is changed at a time; an asterisk marks the value of the policy itself. A row's past is what the
-    file tells of it: an intent is taken for pending until it was last updated. With a hundred thousand rows an
-    hour takes some ten seconds; fewer --hours, or one --grace, take less.
+    file tells of it: an intent is taken for pending until it was last updated. With a hundred thousand rows
+    an hour takes some ten seconds; fewer --hours, or one --grace, take less.
 
     Exit 0: the table is there.
     Exit 2: the input or an argument cannot be used.

@@ -91,7 +91,7 @@ IntentsFrom = Annotated[
 ]
 PolicyFile = Annotated[
     Path | None,
-    typer.Option("--policy", metavar="POLICY.toml", help="Other graces, named as [policy] in recon.toml."),
+    typer.Option("--policy", metavar="POLICY.toml", help="Other graces, named as those of recon.toml."),
 ]
 
 
