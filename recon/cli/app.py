@@ -32,6 +32,7 @@ from recon.cli import (
     tools,
     verify,
 )
+from recon.cli import map as mapping
 
 app = typer.Typer(
     name="recon",
@@ -75,6 +76,7 @@ def _lint(context: typer.Context) -> None:
 
 app.command("demo")(demo.demo)
 app.command("diff")(diff.diff)
+app.command("map")(mapping.map_)
 app.command("backtest")(backtest.backtest)
 app.command("dashboard")(dashboard.dashboard)
 app.add_typer(db.app)

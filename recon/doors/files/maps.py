@@ -1,0 +1,99 @@
+"""The maps that are shipped for well-known tables, and maps of a person's own to add a side to.
+
+Never changes a map: what is to be written is handed back.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from recon.model import mapping_toml
+from recon.model.errors import ConfigurationError, UnusableInput
+from recon.model.records.maps import Preset
+
+# The head of a preset: comments, each of which begins with one of these.
+_GET, _SOURCE, _KNOWN_BY = "Get it: ", "Source: ", "Known by: "
+_FOLDER = "maps"
+
+
+def presets() -> tuple[Preset, ...]:
+    """Return the shipped maps, by name.
+
+    Raises:
+        ConfigurationError: the installation lacks them.
+    """
+    folder = _shipped() / _FOLDER
+    if not folder.is_dir():
+        raise ConfigurationError("The presets are missing from this installation: install recon again.")
+    texts = {each.name: each.read_text("utf-8") for each in folder.iterdir() if each.name.endswith(".toml")}
+    return tuple(_preset(name.removesuffix(".toml"), texts[name]) for name in sorted(texts))
+
+
+def named(name: str) -> Preset:
+    """Return one of the shipped maps.
+
+    Raises:
+        ConfigurationError: there is none of that name.
+    """
+    found = presets()
+    chosen = next((each for each in found if each.name == name), None)
+    if chosen is None:
+        known = ", ".join(each.name for each in found)
+        raise ConfigurationError(f"--preset must be one of {known}; found {name[:40]!r}.")
+    return chosen
+
+
+def joined(path: Path, side: str, text: str) -> str:
+    """Return a map's file with one more side, or the side alone where there is no such file.
+
+    Raises:
+        UnusableInput: the file has that side already, or is no map. It is as it was.
+    """
+    try:
+        old = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return text
+    except (OSError, UnicodeDecodeError):  # A directory, not ours to read, another sort of file.
+        raise UnusableInput(f"{path} cannot be read as a map: name another file.") from None
+    mapping_toml.read(old, file=str(path))
+    if side in tomllib.loads(old):
+        raise UnusableInput(f"{path} has [{side}] already and was left as it is: name another file.")
+    return f"{old.rstrip()}\n\n{text}"
+
+
+def _preset(name: str, text: str) -> Preset:
+    """Return a shipped map with what its head says of it."""
+    told = dict(_told(text))
+    return Preset(
+        name=name,
+        title=told["title"],
+        get=told[_GET],
+        source=told[_SOURCE],
+        known_by=frozenset(mark.strip() for mark in told[_KNOWN_BY].split(",")),
+        told=mapping_toml.read(text, file=f"{_FOLDER}/{name}.toml"),
+        text=text,
+    )
+
+
+def _told(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what each comment of a head says; a comment that begins with nothing known goes on."""
+    last, said = "title", ""
+    for line in text.split("\n"):
+        if not line.startswith("# "):
+            break
+        begun = next((each for each in (_GET, _SOURCE, _KNOWN_BY) if line.startswith(f"# {each}")), None)
+        if begun is None:
+            said = f"{said} {line.removeprefix('# ')}".strip()
+            continue
+        yield last, said
+        last, said = begun, line.removeprefix(f"# {begun}").strip()
+    yield last, said
+
+
+def _shipped() -> Traversable:
+    """Return the folder of the shipped configuration, in a wheel or in a checkout."""
+    package = files("recon")
+    wheel = package / "_config"
+    return wheel if wheel.is_dir() else package / ".." / "config"

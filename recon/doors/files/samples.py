@@ -1,0 +1,166 @@
+"""The first rows of a file, to look at before anybody says how to read it.
+
+Never reads more of a large file than it must, and never changes one.
+"""
+
+import itertools
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recon.doors.files import nested, sources
+from recon.doors.files.pieces import Reading
+from recon.doors.files.sources import Source
+from recon.model import dtypes, lines, objects, samples, values
+from recon.model.columns import LIKELY, REFUNDS
+from recon.model.errors import UnusableInput
+from recon.model.layout import Named
+from recon.model.mapping import NOTHING
+from recon.model.objects import Opened
+from recon.model.samples import Sample
+
+ROWS = 5000  # Enough for the words and formats of a file that one program wrote.
+_LINES = 4 * ROWS  # Where cells have lines of their own, so that a row ends within them.
+_LINE_BYTES = 2**20  # A longer line is no row of a table that a person would map by hand.
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The beginning of a file, in a file of its own. whole: there is no more. label: how it was named."""
+
+    path: Path
+    format: str
+    label: str
+    whole: bool
+
+
+@contextmanager
+def excerpt(named: str, format_: str | None = None) -> Iterator[Excerpt]:
+    """Return the beginning of a file, or of the first that fits a pattern, for as long as it is looked at.
+
+    Raises:
+        UnusableInput: nothing is there, or it cannot be read.
+    """
+    source = sources.resolve([named], format_)[0]
+    with tempfile.TemporaryDirectory(prefix="recon-") as folder:
+        path = Path(folder) / Path(source.name).name.removesuffix(".gz")
+        copy = _copied_lines if source.format in {"csv", "jsonl"} else _copied
+        yield Excerpt(path, source.format, source.label, copy(source, path))
+
+
+def read(beginning: Excerpt) -> Sample:
+    """Return the first rows of a file as it has them.
+
+    Raises:
+        UnusableInput: it holds no rows, or objects of the provider's that are no refunds.
+    """
+    source = Source(beginning.path, beginning.label, beginning.path.name, beginning.format)
+    if beginning.format == "csv":
+        return _of_items(source, _csv_rows(source), whole=beginning.whole)
+    if beginning.format == "parquet":
+        table = pq.ParquetFile(source.path).read()
+        return _of_items(source, table.to_pylist(), whole=beginning.whole)
+    return _of_items(source, _json_items(source), whole=beginning.whole)
+
+
+def _copied_lines(source: Source, path: Path) -> bool:
+    """Copy the first lines, up to the end of a row; return whether they are all."""
+    with source.opened() as file, path.open("wb") as copy:
+        quotes = 0
+        for number in range(_LINES):
+            line = file.readline(_LINE_BYTES)
+            if not line:
+                return True
+            copy.write(line)
+            quotes += line.count(b'"')
+            if number >= ROWS and (quotes % 2 == 0 or source.format != "csv"):
+                break
+        return not file.read(1)
+
+
+def _copied(source: Source, path: Path) -> bool:
+    """Copy a document, or the first rows of a table; return whether that is all of it."""
+    if source.format == "json":
+        path.write_bytes(source.content())
+        return True
+    try:
+        with source.opened() as content:
+            held = pa.BufferReader(content.read()) if source.packed else source.path
+            file = pq.ParquetFile(held)
+            first = next(file.iter_batches(ROWS), None)
+            table = file.schema_arrow.empty_table() if first is None else pa.Table.from_batches([first])
+            pq.write_table(table, path)
+            return bool(file.metadata.num_rows <= ROWS)
+    except (pa.ArrowException, OSError):
+        raise UnusableInput(f"{source.label} must be a Parquet file; found something else.") from None
+
+
+def _csv_rows(source: Source) -> list[Mapping[str, object]]:
+    """Return the rows of a CSV."""
+    beginning = source.beginning()
+    if not beginning.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise source.empty()
+    known = frozenset(name.lower() for side in dtypes.OURS for name in (*dtypes.OURS[side], *LIKELY[side]))
+    try:
+        begun = lines.head(beginning, known)
+    except ValueError as error:
+        raise UnusableInput(
+            f"{source.label} must be a CSV in UTF-8 with a header line; found {error}."
+        ) from None
+    found: list[Mapping[str, object]] = []
+    for some in lines.read(source.opened, begun, whole=True):
+        columns = [some.table.column(position).to_pylist() for position in range(len(begun.names))]
+        found += [dict(zip(begun.names, row, strict=True)) for row in zip(*columns, strict=True)]
+    if not found:
+        return [dict.fromkeys(begun.names)]
+    return found
+
+
+def _json_items(source: Source) -> Iterator[object]:
+    """Yield the values of a JSON file, or of each line of one that has one on each."""
+    if source.format == "json":
+        try:
+            value = values.parsed(source.content().decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
+            raise UnusableInput(f"{source.label} must be a JSON file: {error}.") from None
+        if isinstance(value, Mapping) and "object" not in value:
+            inside = next((value[side] for side in dtypes.OURS if isinstance(value.get(side), list)), value)
+            value = inside
+        yield from value if isinstance(value, list) else [value]
+        return
+    with source.opened() as file:
+        for number, line in enumerate(file):
+            content = line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line
+            if content.strip():
+                try:
+                    yield values.parsed(content.decode("utf-8"))
+                except (ValueError, RecursionError):  # Cut off, or no JSON at all: diff names its line.
+                    continue
+
+
+def _of_items(source: Source, items: Iterator[object] | list[Mapping[str, object]], *, whole: bool) -> Sample:
+    """Return values as a sample: rows as they are, or the refunds in the provider's objects."""
+    listed = [_unwrapped(item) for item in itertools.islice(items, ROWS)]
+    opened = Opened()
+    for item in listed:
+        objects.open_refunds(item, opened)
+    if not opened.sources:
+        refused = next(iter(opened.refusals.values()), None)
+        reason = f": {refused.reason}" if refused is not None else ""
+        raise UnusableInput(f"{source.label} holds no rows to map{reason}.")
+    theirs = [number for number in opened.sources if number not in opened.foreign]
+    return samples.of(source.name, opened.sources.values(), whole=whole, objects=bool(theirs))
+
+
+def _unwrapped(item: object) -> object:
+    """Return the object that a row of a table holds, where an extract tool keeps it in one cell."""
+    if not isinstance(item, Mapping):
+        return item
+    reading = Reading(REFUNDS, NOTHING, frozenset(), Named(""))
+    inner = nested.inner([*item], reading)
+    return next(iter(nested.items({name: pa.array([item[name]]) for name in inner}))) if inner else item

@@ -1,0 +1,111 @@
+"""How the amounts of a column are written, by looking at all of them.
+
+Never says which unit whole numbers are in: nobody can see that.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+_STYLES = (
+    (".", ""),
+    (",", ""),
+    (".", ","),
+    (",", "."),
+    (".", " "),
+    (",", " "),
+    (".", "'"),
+    (",", "'"),
+    (".", "_"),
+    (",", "\N{NO-BREAK SPACE}"),
+    (",", "\N{NARROW NO-BREAK SPACE}"),
+    (".", "\N{RIGHT SINGLE QUOTATION MARK}"),
+)
+_GROUP = 3  # Digits between two marks of thousands: with three behind it, a lone mark may be either.
+_BEHIND = re.compile(r"\((?P<inside>.*)\)|(?P<before>[^-]+)-")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How amounts are written.
+
+    count: cells that hold something. read: those that this style reads. decimals: those of them with a part
+    behind the mark that is more than one 0. negative: those below zero. longest: most digits behind the mark,
+    last zeros aside. either: the other style that reads all of them as well, with another meaning; None where
+    there is none.
+    """
+
+    count: int
+    read: int = 0
+    decimals: int = 0
+    negative: int = 0
+    longest: int = 0
+    decimal: str = "."
+    thousands: str = ""
+    either: tuple[str, str] | None = None
+
+
+def look(cells: Iterable[object]) -> Written:
+    """Return how amounts are written, in the style that reads most of them."""
+    texts = [_signed(str(cell).strip()) for cell in cells if not isinstance(cell, bool)]
+    best = max((_in_style(texts, *style) for style in _STYLES), key=lambda one: one.read)
+    if best.read == 0 or not _could_be_groups(texts, best):
+        return best
+    other = (",", ".") if best.decimal == "." else (".", ",")
+    as_groups = _in_style(texts, *other)
+    return best if as_groups.read < best.read else _with(best, other)
+
+
+def _with(best: Written, other: tuple[str, str]) -> Written:
+    """Return what is known with the style that it may be in as well."""
+    return Written(
+        best.count,
+        best.read,
+        best.decimals,
+        best.negative,
+        best.longest,
+        best.decimal,
+        best.thousands,
+        other,
+    )
+
+
+def _signed(text: str) -> tuple[bool, str]:
+    """Return whether an amount is below zero, and its digits: bookkeepers write (49.00) and 49.00-."""
+    behind = _BEHIND.fullmatch(text)
+    if behind is not None:
+        return True, (behind["inside"] or behind["before"] or "").strip()
+    return text.startswith("-"), text.removeprefix("-")
+
+
+def _in_style(texts: list[tuple[bool, str]], decimal: str, thousands: str) -> Written:
+    """Return how many amounts a style reads."""
+    parts = [(below, part) for below, part in _parts(texts, decimal, thousands) if part is not None]
+    kept = [part.rstrip("0") for _, part in parts]
+    return Written(
+        count=len(texts),
+        read=len(parts),
+        decimals=sum(part not in {"", "0"} for _, part in parts),
+        negative=sum(below for below, _ in parts),
+        longest=max(map(len, kept), default=0),
+        decimal=decimal,
+        thousands=thousands,
+    )
+
+
+def _parts(texts: list[tuple[bool, str]], decimal: str, thousands: str) -> Iterator[tuple[bool, str | None]]:
+    """Yield the digits behind each amount's mark; None where the style does not read it."""
+    mark, between = re.escape(decimal), re.escape(thousands)
+    grouped = f"[0-9]{{1,3}}({between}[0-9]{{2,3}})*{between}[0-9]{{3}}|" if thousands else ""
+    pattern = re.compile(f"({grouped}[0-9]+)({mark}(?P<part>[0-9]*))?")
+    for below, text in texts:
+        match = pattern.fullmatch(text)
+        yield below, None if match is None else match["part"] or ""
+
+
+def _could_be_groups(texts: list[tuple[bool, str]], best: Written) -> bool:
+    """Return whether what stands behind every mark has the length of thousands."""
+    if best.thousands:
+        return False
+    parts = [part for _, part in _parts(texts, best.decimal, "") if part]
+    return bool(parts) and all(len(part) == _GROUP for part in parts)

@@ -1,0 +1,275 @@
+"""How each column that was found is to be read, and what only a person can say of it.
+
+Never guesses a unit, a zone, a currency or the meaning of a word: those are questions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from recon.model import amounts as sorts
+from recon.model import mapping, money
+from recon.model.dtypes import INTENTS, REFUNDS
+from recon.model.mapping import Column, Sign
+from recon.model.records.maps import Choice, Line, Question, Stated, Sureness, Word
+from recon.model.records.words import IntentStatus, RefundStatus
+from recon.model.samples import Sample
+from recon.rules.mapping import amounts, statuses, times
+from recon.rules.mapping.choosing import Found, cells_of, timed
+from recon.rules.mapping.names import MAJOR, MINOR, UTC_NAMES, normal, words
+
+_SHOWN = 6  # Words that a question lists.
+_DEEP = 3  # Digits behind the mark, beyond which no currency goes.
+# What a row without a known status most safely counts as, until somebody says more.
+_UNSAID = {INTENTS: str(IntentStatus.PENDING_UNKNOWN), REFUNDS: str(RefundStatus.PENDING)}
+_WENT = {INTENTS: str(IntentStatus.DONE), REFUNDS: str(RefundStatus.SUCCEEDED)}
+_ZONES = ("UTC", "Europe/Berlin")
+
+
+@dataclass(slots=True)
+class Drawn:
+    """A file that is looked at, and what has been found so far."""
+
+    sample: Sample
+    side: str
+    stated: Stated
+    lines: list[Line] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    words: tuple[Word, ...] = ()
+    zone: str = ""
+
+    def line(self, ours: str, told: Column, found: Found, *doubts: str, sure: bool = False) -> None:
+        """Add a line."""
+        sureness = Sureness.SURE if sure or found.by_cells else Sureness.LIKELY
+        self.lines.append(Line(ours, told, found.why, sureness, doubts=doubts))
+
+
+def amount(drawn: Drawn, found: Found | None, tool: str | None) -> None:
+    """Say how amounts are read, or ask for their unit; tool: what made them and counts in minor units."""
+    if found is None:
+        drawn.questions.append(
+            Question("amount", "No column seems to hold the amount: name it, in the unit that it has.")
+        )
+        return
+    source = found.sources[0]
+    cells = cells_of(drawn.sample, source)
+    seen = amounts.look(cells)
+    told = _as_written(source, seen)
+    doubts = _amount_doubts(drawn.sample, source, seen, cells)
+    unit, why = _unit(source, seen, drawn.stated, tool)
+    if seen.either is not None and drawn.stated.unit is None:
+        drawn.questions.append(_which_marks(source, told, seen))
+        drawn.doubts += doubts
+    elif unit is None:
+        drawn.questions.append(_which_unit(source, told, seen))
+        drawn.doubts += doubts
+    else:
+        name = "amount" if unit == "major" else "amount_minor"
+        drawn.line(name, told, replace(found, why=why), *doubts, sure=True)
+
+
+def currency(drawn: Drawn, found: Found | None, source_of_amount: str) -> None:
+    """Say where the currency is, or ask for it."""
+    if drawn.stated.currency:
+        told = Column(missing=drawn.stated.currency)
+        drawn.line("currency", told, Found((), "as you said"), sure=True)
+    elif found is not None:
+        drawn.line("currency", Column(found.sources), found, sure=True)
+    elif (code := next(iter(words(source_of_amount) & set(money.EXPONENTS)), None)) is not None:
+        drawn.line("currency", Column(missing=code), Found((), f"the name {source_of_amount} says so"))
+    else:
+        choices = tuple(
+            Choice(f"every row is in {name}", {"currency": Column(missing=code)})
+            for code, name in (("usd", "US dollars"), ("eur", "euros"))
+        )
+        drawn.questions.append(Question("currency", "No column holds a currency: which one is it?", choices))
+
+
+def status(drawn: Drawn, found: Found | None) -> None:
+    """Say what the words of the status mean, or ask."""
+    if found is None:
+        choice = Choice("every row went through", {"status": Column(missing=_WENT[drawn.side])})
+        text = "No column holds a status: say that every row went through only if that is so."
+        drawn.questions.append(Question("status", text, (choice,)))
+        return
+    told(drawn, Column(found.sources), found)
+
+
+def told(drawn: Drawn, column: Column, found: Found) -> None:
+    """Say what words mean beside those that a column maps already; ask about the others."""
+    side = drawn.side
+    seen = statuses.words(cells_of(drawn.sample, column.sources[0]), side)
+    counted = tuple(replace(word, ours=_mapped(column, side, word)) for word in seen)
+    drawn.words = counted
+    known = {word.theirs: word.ours for word in counted if word.ours is not None and word.ours != word.theirs}
+    column = replace(column, words={**known, **column.words})
+    strange = [word for word in counted if word.ours is None]
+    if not strange:
+        drawn.line("status", column, found, sure=bool(column.words) or not known)
+        return
+    listed = ", ".join(f"{word.theirs!r:.40} ({word.count})" for word in strange[:_SHOWN])
+    order = dict.fromkeys((_UNSAID[side], _WENT[side], *statuses.OURS[side]))
+    choices = tuple(
+        Choice(
+            f"{'it means' if len(strange) == 1 else 'they mean'} {ours}",
+            {"status": replace(column, words={**column.words, **dict.fromkeys(_theirs(strange), ours)})},
+        )
+        for ours in order
+    )
+    more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
+    text = f"What does the status say by {listed}{more}?"
+    drawn.questions.append(Question("status", text, choices[:_SHOWN]))
+
+
+def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
+    """Say how times are written; return whether they lack a zone that somebody has to say.
+
+    utc: times without a zone are UTC anyway.
+    """
+    if found is None:
+        if ours == "created_at":
+            used = {source for line in drawn.lines for source in line.told.needs}
+            choices = tuple(
+                Choice(f"rows were made at {source}", {ours: Column((source,))})
+                for source in timed(drawn.sample, used)
+            )
+            text = "Which column holds the time at which a row was made? No name says so."
+            drawn.questions.append(Question(ours, text, choices))
+        return False
+    source = found.sources[0]
+    seen = times.look(cells_of(drawn.sample, source))
+    if seen is None:
+        drawn.line(ours, Column(found.sources), found)
+        return False
+    column = Column(found.sources, format=mapping.ISO if seen.format == "unix" else seen.format)
+    zoneless = bool(seen.zoneless) and not utc
+    if zoneless and words(source) & set(UTC_NAMES):
+        column, zoneless = replace(column, zone="UTC"), False
+    if seen.others and ours != "created_at":
+        drawn.doubts.append(f"{source} is left out: its times can be read as {seen.format} and otherwise.")
+        return False
+    if seen.others:
+        choices = tuple(
+            Choice(f"read as {each}", {ours: replace(column, format=each)})
+            for each in (seen.format, *seen.others)
+        )
+        text = f"The times in {source} can be read in {len(choices)} ways: which number is the month?"
+        drawn.questions.append(Question(ours, text, choices))
+        return zoneless
+    drawn.line(ours, column, found, *_time_doubts(seen), sure=seen.fits == seen.count)
+    return zoneless
+
+
+def zone(drawn: Drawn, sources: list[str]) -> None:
+    """Say, or ask, which zone times without one are in; sources: where they are."""
+    if drawn.stated.zone:
+        drawn.zone = drawn.stated.zone
+    elif sources:
+        choices = tuple(Choice(f"they are in {each}", zone=each) for each in _ZONES)
+        text = f"Times in {' and '.join(sources)} say no zone: which one are they in?"
+        drawn.questions.append(Question("zone", text, choices))
+
+
+def plain(drawn: Drawn, known: Mapping[str, str]) -> None:
+    """Mark the lines that say only what is read so without a map."""
+    drawn.lines = [
+        replace(line, plain=True)
+        if known.get(line.ours) and line.told == Column((known[line.ours],))
+        else line
+        for line in drawn.lines
+    ]
+
+
+def _as_written(source: str, seen: amounts.Written) -> Column:
+    """Return a column of amounts in the style and with the sign that all have."""
+    sign = Sign.NEGATIVE if seen.negative and seen.negative == seen.read else Sign.POSITIVE
+    return Column((source,), decimal=seen.decimal, thousands=seen.thousands, sign=sign)
+
+
+def _unit(source: str, seen: amounts.Written, stated: Stated, tool: str | None) -> tuple[str | None, str]:
+    """Return the unit of amounts and what says so; None where nothing does."""
+    if stated.unit is not None:
+        return stated.unit, f"{stated.unit} units, as you said"
+    if tool is not None:
+        return "minor", f"minor units, as in every table of {tool}"
+    said = words(source)
+    by_name = "minor" if said & set(MINOR) or normal(source).endswith("_in_cents") else None
+    by_name = "major" if by_name is None and said & set(MAJOR) else by_name
+    counted = f"{seen.decimals} of {seen.count} have decimals"
+    if seen.decimals and by_name != "minor":
+        return "major", f"{counted}: major units"
+    if by_name is not None and not (by_name == "minor" and seen.decimals):
+        return by_name, f"its name says {by_name} units, and {counted}"
+    return None, ""
+
+
+def _which_unit(source: str, column: Column, seen: amounts.Written) -> Question:
+    """Ask for the unit."""
+    whole = seen.count - seen.decimals
+    choices = (
+        Choice("4900 is 49.00: minor units", {"amount_minor": column}),
+        Choice("4900 is 4900.00: major units", {"amount": column}),
+    )
+    text = (
+        f"Are the amounts in {source} in minor or in major units? {whole} of {seen.count} have no decimals,"
+        " so they could be either."
+    )
+    return Question("amount", text, choices)
+
+
+def _which_marks(source: str, column: Column, seen: amounts.Written) -> Question:
+    """Ask what the mark in an amount is."""
+    assert seen.either is not None
+    decimal, thousands = seen.either
+    other = replace(column, decimal=decimal, thousands=thousands)
+    choices = (
+        Choice(f"1{thousands}234 is one thousand", {"amount": other}),
+        Choice(f"1{seen.decimal}234 is one and a fraction", {"amount": column}),
+    )
+    text = f"Each {seen.decimal!r} in {source} stands before three digits: thousands or a fraction?"
+    return Question("amount", text, choices)
+
+
+def _amount_doubts(
+    sample: Sample, source: str, seen: amounts.Written, cells: list[object]
+) -> tuple[str, ...]:
+    """Return what is odd about amounts."""
+    found = []
+    unread = seen.count - seen.read
+    if unread:
+        odd = next(cell for cell in cells if amounts.look([cell]).read == 0 or amounts.look([cell]) != seen)
+        found.append(f"{unread} of {seen.count} are written otherwise, such as {sorts.sort(odd)}.")
+    if 0 < seen.negative < seen.read:
+        found.append(
+            f'{seen.negative} of {seen.count} are below zero: sign = "either" takes them as refunds, a where'
+            " keeps them out."
+        )
+    if seen.longest > _DEEP:
+        found.append(
+            f"Some have {seen.longest} digits behind the {seen.decimal!r}, more than any currency has."
+        )
+    taxes = [name for name in sample.headers if {"tax"} & words(name) and "amount" in words(name)]
+    if taxes and "amount" in words(source):
+        found.append(f"If {taxes[0]} comes on top of it, say sum = [...] instead of column.")
+    return tuple(found)
+
+
+def _time_doubts(seen: times.Written) -> tuple[str, ...]:
+    """Return what is odd about times."""
+    found = []
+    if seen.dates:
+        found.append(f"{seen.dates} of {seen.count} say no time of day and count as midnight.")
+    if seen.fits < seen.count:
+        found.append(f"{seen.count - seen.fits} of {seen.count} are written otherwise.")
+    return tuple(found)
+
+
+def _mapped(column: Column, side: str, word: Word) -> str | None:
+    """Return what a word means: as the column says, or as it is one of ours, or as it seems."""
+    said = column.words.get(word.theirs)
+    return said or (word.theirs if word.theirs in statuses.OURS[side] else word.ours)
+
+
+def _theirs(strange: list[Word]) -> list[str]:
+    """Return words as the file spells them."""
+    return [word.theirs for word in strange]

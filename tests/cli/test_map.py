@@ -1,0 +1,167 @@
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recon.cli.main import main
+from recon.doors.files import reading
+
+SHOP = """refund_no,order_no,made,total,curr,state,pi
+R-1,8812,2026-03-06 17:00:00,49.00,EUR,Refunded,pi_1
+R-2,8813,2026-03-06 18:00:00,5.50,EUR,Queued,pi_2
+R-3,8814,2026-03-06 19:00:00,7.00,EUR,Refunded,pi_3
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.stdout)
+        return found
+
+
+Recon = Callable[..., Run]
+
+
+@pytest.fixture
+def recon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Recon:
+    """Run the command in this process, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("shop.csv").write_text(SHOP)
+
+    def run(*arguments: str) -> Run:
+        monkeypatch.setattr(sys, "argv", ["recon", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        printed = capsys.readouterr()
+        return Run(code if isinstance(code, int) else 0, printed.out, printed.err)
+
+    return run
+
+
+def about(decisions: Sequence[dict[str, Any]]) -> list[str]:
+    return [each["about"] for each in decisions]
+
+
+def test_an_export_is_mapped_but_for_what_only_a_person_can_say(recon: Recon) -> None:
+    run = recon("map", "shop.csv", "--format", "json")
+
+    told = {each["ours"]: each["line"] for each in run.document["columns"]}
+    assert run.code == 1
+    assert about(run.document["decisions"]) == ["side", "zone"]
+    assert told["key"] == 'key = "refund_no"'
+    assert told["amount"] == 'amount = "total"'
+    assert told["currency"] == 'currency = "curr"'
+    assert told["payment"] == 'payment = "pi"'
+    assert told["order_id"] == 'order_id = "order_no"'
+    assert told["status"] == (
+        'status = { column = "state", words = { "Refunded" = "done", "Queued" = "pending" } }'
+    )
+    assert run.document["statuses"][0] == {"theirs": "Refunded", "rows": 2, "ours": "done"}
+
+
+def test_what_a_person_states_beforehand_leaves_nothing_open_and_the_map_reads_the_file(recon: Recon) -> None:
+    run = recon("map", "shop.csv", "--side", "intents", "--zone", "Europe/Berlin", "--output", "map.toml")
+
+    frame = reading.read_intents("shop.csv", reading.read_mapping(Path("map.toml"))).frame
+    assert run.code == 0, run.stderr
+    assert frame["amount_minor"].tolist() == [4900, 550, 700]
+    assert frame["status"].tolist() == ["done", "pending", "done"]
+    assert frame["created_at"].iloc[0].isoformat() == "2026-03-06T16:00:00+00:00"
+
+
+def test_whole_numbers_are_a_question_whose_answers_stand_in_the_map_as_comments(recon: Recon) -> None:
+    Path("shop.csv").write_text(SHOP.replace("49.00", "4900").replace("5.50", "550").replace("7.00", "700"))
+    run = recon("map", "shop.csv", "--side", "intents", "--zone", "UTC", "--format", "toml")
+
+    assert run.code == 1
+    assert '\n# amount_minor = "total"  # 4900 is 49.00: minor units\n' in run.stdout
+    assert '\n# amount = "total"  # 4900 is 4900.00: major units\n' in run.stdout
+    assert "\namount" not in run.stdout
+
+
+def test_the_unit_of_whole_numbers_can_be_stated(recon: Recon) -> None:
+    Path("shop.csv").write_text(SHOP.replace("49.00", "4900").replace("5.50", "550").replace("7.00", "700"))
+    known = ("--side", "intents", "--zone", "UTC")
+    minor = recon("map", "shop.csv", *known, "--unit", "minor", "--format", "json")
+    major = recon("map", "shop.csv", *known, "--unit", "major", "--format", "json")
+
+    assert (minor.code, major.code) == (0, 0)
+    assert minor.document["trial"]["rows"][0]["after"]["amount_minor"] == "49.00 EUR"
+    assert major.document["trial"]["rows"][0]["after"]["amount_minor"] == "4,900.00 EUR"
+
+
+def test_the_first_rows_are_shown_as_they_are_and_as_they_are_read(recon: Recon) -> None:
+    run = recon("map", "shop.csv", "--side", "intents", "--zone", "UTC")
+
+    assert "3 fit to be judged, 0 rejected" in run.stdout
+    assert "key R-1, amount 49.00 -> 49.00 EUR, status Refunded -> done" in run.stdout
+
+
+def test_rows_that_would_be_rejected_are_counted_with_the_reason(recon: Recon) -> None:
+    Path("shop.csv").write_text(SHOP + "R-4,8815,yesterday,1.00,EUR,Refunded,pi_4\n")
+    run = recon("map", "shop.csv", "--side", "intents", "--zone", "UTC", "--format", "json")
+
+    assert run.code == 1
+    assert run.document["trial"]["rejected"] == 1
+    assert "yesterday" in run.document["trial"]["reasons"][0]["reason"]
+
+
+def test_a_second_side_is_added_to_a_map_and_none_is_written_over(recon: Recon) -> None:
+    Path("theirs.csv").write_text(
+        "id,charge,amount,currency,created,status,object\nre_1,ch_1,4900,eur,1772816400,succeeded,refund\n"
+    )
+    recon("map", "shop.csv", "--side", "intents", "--zone", "UTC", "--output", "map.toml")
+    added = recon("map", "theirs.csv", "--output", "map.toml")
+    kept = Path("map.toml").read_text()
+    again = recon("map", "theirs.csv", "--output", "map.toml")
+
+    assert added.code == 0
+    assert kept.startswith("# shop.csv as intents")
+    assert "\n[refunds]\n" in kept
+    assert again.code == 2
+    assert "has [refunds] already" in again.stderr
+    assert Path("map.toml").read_text() == kept
+    assert reading.read_mapping(Path("map.toml")).intents.columns["key"].sources == ("refund_no",)
+
+
+def test_the_provider_s_own_objects_need_no_map(recon: Recon) -> None:
+    refund = {"id": "re_1", "object": "refund", "amount": 100, "currency": "usd", "created": 1772816400}
+    Path("refunds.json").write_text(json.dumps({"object": "list", "data": [refund | {"charge": "ch_1"}]}))
+    run = recon("map", "refunds.json")
+
+    assert run.code == 0
+    assert "refunds; looked at 1 row" in run.stdout
+    assert "No map is needed" in run.stdout
+
+
+def test_an_export_of_payments_is_refused_with_what_it_is(recon: Recon) -> None:
+    Path("payments.csv").write_text("id,Amount,Amount Refunded,PaymentIntent ID\nch_1,1.00,1.00,pi_1\n")
+    run = recon("map", "payments.csv")
+
+    assert run.code == 2
+    assert "export of payments" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--currency", "euro"), ("--zone", "Berlin"), ("--preset", "nobody")], ids=lambda one: one[0]
+)
+def test_what_is_stated_wrongly_is_refused_before_anything_is_read(
+    recon: Recon, wrong: tuple[str, str]
+) -> None:
+    run = recon("map", "missing.csv", *wrong)
+
+    assert run.code == 2
+    assert wrong[0] in run.stderr
+    assert wrong[1] in run.stderr
