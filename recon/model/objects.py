@@ -22,7 +22,7 @@ _SYSTEM_TRANSACTIONS = frozenset({"partial_capture_reversal"})
 
 # Streams of extract tools that hold refunds, or what carries them.
 _STREAMS = ("refund", "charge", "event", "payment_intent", "balance_transaction")
-UNREFUNDED = "charges of which nothing was refunded"
+UNREFUNDED = "charge of which nothing was refunded"
 # Objects of the provider's that are often taken for refunds, and what they are.
 _OTHERS = {
     "payout": "which is money to your own bank",
@@ -56,7 +56,8 @@ class Opened:
     rows: by number, with our columns where the source was the provider's object, else the source's own.
     sources: by number, the object that the row was made of. refusals: by number. foreign: rows that are not
     the provider's objects. left_out: records that are nobody's refunds, as their surroundings say, by what
-    they are; they have no number. incomplete: a sentence when a list said that there is more.
+    one of them is, noun first; they have no number. incomplete: a sentence when a list said that there is
+    more.
     """
 
     start: int = 1
@@ -144,7 +145,7 @@ def _open_envelope(envelope: Record | Message, context: _Context, opened: Opened
     if isinstance(envelope, Message):
         return
     if envelope.stream and not any(word in envelope.stream.lower() for word in _STREAMS):
-        opened.left_out[f"records of {envelope.stream[:40]!r}"] += 1
+        opened.left_out[f"record of {envelope.stream[:40]!r}"] += 1
     else:
         _open(envelope.data, context, opened)
 

@@ -199,9 +199,9 @@ def test_what_is_wrong_is_named_with_its_line_and_column(tmp_path: Path) -> None
     ]
     says = "if that is meant so, a map for --columns says it by"
     assert intake.notes == (
-        f"r.csv: 1 rejected rows hold a number with separators; {says} decimal and thousands.",
-        f'r.csv: 1 rejected rows hold a negative number; {says} sign = "negative".',
-        f'r.csv: 1 rejected rows hold milliseconds since 1970; {says} format = "unix_ms".',
+        f"r.csv: 1 row rejected for a number with separators; {says} decimal and thousands.",
+        f'r.csv: 1 row rejected for a negative number; {says} sign = "negative".',
+        f'r.csv: 1 row rejected for milliseconds since 1970; {says} format = "unix_ms".',
     )
 
 

@@ -79,7 +79,7 @@ def test_records_of_other_tables_and_untouched_charges_are_left_out_and_said(tmp
     assert (intake.left_out, intake.read) == (3, 4)
     assert intake.notes == (
         "refunds.jsonl: 2 records of 'customers' left out.",
-        "refunds.jsonl: 1 charges of which nothing was refunded left out.",
+        "refunds.jsonl: 1 charge of which nothing was refunded left out.",
     )
 
 
@@ -159,10 +159,10 @@ def test_flat_rows_in_json_are_known_by_their_names_as_tables_are(tmp_path: Path
         ({"id": "in_1", "object": "invoice"}, "'invoice', which asks for money"),
         ({"id": "pi_1", "object": "payment_intent"}, "'payment_intent', which is money that came in"),
         ({"id": "txn_1", "object": "balance_transaction", "source": "re_1"}, "names its refund at most"),
-        (UNTOUCHED, "holds no refunds, only 1 charges of which nothing was refunded"),
+        (UNTOUCHED, "holds no refunds, only 1 charge of which nothing was refunded"),
         (
             {"type": "RECORD", "stream": "customers", "record": {}},
-            "holds no refunds, only 1 records of 'customers'",
+            "holds no refunds, only 1 record of 'customers'",
         ),
     ],
 )
@@ -222,6 +222,6 @@ def test_a_refund_without_status_is_said_and_a_map_may_say_what_it_is(tmp_path: 
 
     assert plain.frame["status"].isna().tolist() == [True]
     assert plain.notes[0].startswith(
-        "refunds: 1 have no status and count as money that went back; a map says"
+        "refunds: 1 row without a status, counted as money that went back; where"
     )
     assert (told.frame["status"].tolist(), told.notes) == (["succeeded"], ())

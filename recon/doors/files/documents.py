@@ -18,6 +18,7 @@ from recon.model.columns import INTENTS
 from recon.model.errors import UnusableInput
 from recon.model.mapping import Column, Side
 from recon.model.objects import Opened, Refusal
+from recon.model.phrases import listed
 
 _VALUES = 10_000  # JSON values that are turned into one piece.
 
@@ -87,7 +88,7 @@ def _check(source: Source, reading: Reading, *, rows: int, foreign: int, refused
     if not rows and refused is not None:
         raise UnusableInput(f"{source.label} holds no {reading.side}: {refused.reason}.")
     if not rows and reading.left_out:
-        found = ", ".join(f"{count} {what}" for what, count in reading.left_out.most_common())
+        found = listed(reading.told_left_out())
         raise UnusableInput(
             f"{source.label} holds no {reading.side}, only {found}: export refunds or refund.* events."
         )

@@ -9,6 +9,7 @@ import pandas as pd
 from recon.model.layout import Named
 from recon.model.mapping import Side
 from recon.model.objects import Refusal
+from recon.model.phrases import several
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Reading:
 
     side: "intents" or "refunds". told: what a map says of the side. known: headers that are likely, in lower
     case. named: what its columns are called. notes: for people. incomplete: a sentence when it says itself
-    that it is only a part. left_out: records that are none of this side's, by what they are. places: tells on
-    which lines rows stand; None where it has no lines.
+    that it is only a part. left_out: records that are none of this side's, by what one of them is. places:
+    tells on which lines rows stand; None where it has no lines.
     """
 
     side: str
@@ -44,3 +45,9 @@ class Reading:
     incomplete: str | None = None
     left_out: Counter[str] = field(default_factory=Counter)
     places: Callable[[Collection[int]], Mapping[int, int]] | None = None
+
+    def told_left_out(self) -> list[str]:
+        """Return how many records of each sort are left out, most first: 2 records of 'customers'."""
+        return [
+            several(count, what, what.replace(" ", "s ", 1)) for what, count in self.left_out.most_common()
+        ]

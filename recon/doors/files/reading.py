@@ -22,6 +22,7 @@ from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
 from recon.model.layout import Named
 from recon.model.mapping import EMPTY, NOTHING, Map
+from recon.model.phrases import several
 from recon.model.records.results import Reject
 from recon.model.sheets import Part
 
@@ -187,9 +188,7 @@ def _notes(readings: Iterable[tuple[Source, Reading]]) -> list[str]:
     found = []
     for source, reading in readings:
         found += [f"{source.name}: {note}" for note in reading.notes]
-        found += [
-            f"{source.name}: {count} {what} left out." for what, count in reading.left_out.most_common()
-        ]
+        found += [f"{source.name}: {what} left out." for what in reading.told_left_out()]
     return found
 
 
@@ -198,10 +197,9 @@ def _without_status(intake: Intake, side: str) -> list[str]:
     count = int(intake.frame["status"].isna().sum()) if side == REFUNDS else 0
     if not count:
         return []
-    advice = 'by status = { constant = "succeeded" }, or by missing = "succeeded" beside its column'
-    return [
-        f"refunds: {count} have no status and count as money that went back; a map says what it is {advice}."
-    ]
+    counted = f"{several(count, 'row')} without a status, counted as money that went back"
+    advice = 'status = { constant = "succeeded" }, or missing = "succeeded" beside its column'
+    return [f"refunds: {counted}; where it is known, a map for --columns says so by {advice}."]
 
 
 def _advice(rejects: Iterable[Reject]) -> list[str]:
@@ -210,7 +208,7 @@ def _advice(rejects: Iterable[Reject]) -> list[str]:
     for reject in rejects:
         counts.update((reject.source, sort) for sort in _ADVICE if sort in reject.reason)
     return [
-        f"{source}: {count} rejected rows hold {sort.removeprefix('which looks like ')}; if that is meant so,"
-        f" a map for --columns says it by {_ADVICE[sort]}."
+        f"{source}: {several(count, 'row')} rejected for {sort.removeprefix('which looks like ')}; if that is"
+        f" meant so, a map for --columns says it by {_ADVICE[sort]}."
         for (source, sort), count in counts.items()
     ]
