@@ -1,6 +1,7 @@
 """`recon backtest`: what hourly runs with other graces would have reported of two files."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,8 @@ import typer
 
 from recon.cli import progress, sides
 from recon.cli.options import Format, Output
+from recon.model import policies
+from recon.model.errors import ConfigurationError
 from recon.model.records.results import Coverage, Policy, Result
 
 if TYPE_CHECKING:
@@ -66,9 +69,10 @@ def backtest(
         intents_from=intents_from,
         policy=policy,
     )
+    asked = dict(map(_asked, grace or ()))
     with progress.patient() as doing:
         read = sides.read(told, doing)
-        trial = _trial(read, told, grace or [], hours, doing)
+        trial = _trial(read, told, asked, hours, doing)
     from recon.rules.reports import ladders
 
     if format_ is Format.JSON:
@@ -79,8 +83,35 @@ def backtest(
     Console(highlight=False).print(ladders.as_table(trial))
 
 
+def _asked(said: str) -> tuple[str, tuple[timedelta, ...]]:
+    """Return the grace that an option names, and the values that it gives.
+
+    Raises:
+        ConfigurationError: the name is no grace that has a ladder, or a value is not what it takes.
+    """
+    from recon.rules.trials import LADDERS
+
+    name, given, told = said.partition("=")
+    if name not in LADDERS:
+        raise ConfigurationError(
+            f"--grace must be one of {', '.join(LADDERS)}, or one with =1,2,3; found {said[:60]!r}."
+        )
+    try:
+        numbers = [float(value) for value in told.split(",")] if given else []
+    except ValueError:
+        raise ConfigurationError(
+            f"--grace {name} must be numbers, such as {name}=15,60; found {told[:40]!r}."
+        ) from None
+    values = (policies.one(name, number, source="--grace")[1] for number in numbers)
+    return name, tuple(value for value in values if isinstance(value, timedelta))
+
+
 def _trial(
-    read: sides.Both, told: sides.Told, asked: list[str], number: int, doing: progress.Doing
+    read: sides.Both,
+    told: sides.Told,
+    asked: Mapping[str, Sequence[timedelta]],
+    number: int,
+    doing: progress.Doing,
 ) -> "Trial":
     """Return what each rung would have reported in each hour, and what of it is left in the end."""
     from recon.model.records.trials import Trial
@@ -92,23 +123,23 @@ def _trial(
     hours = trials.hours(min(created).to_pydatetime() if created else None, read.as_of, number)
     end = max(latest)
     judge = _Judge(told.coverage)
-    policies = list(dict.fromkeys(rung.policy for rung in rungs))
-    reported: dict[Policy, Reported] = {policy: {} for policy in policies}
+    tried = list(dict.fromkeys(rung.policy for rung in rungs))
+    reported: dict[Policy, Reported] = {policy: {} for policy in tried}
     in_flight: dict[Policy, int] = {}
     for place, at in enumerate(hours):
         known = trials.as_known(read.intents, read.refunds, at)
-        for step, policy in enumerate(policies):
+        for step, policy in enumerate(tried):
             doing(
                 f"Judging hour {place + 1} of {len(hours)}",
-                done=place * len(policies) + step,
-                total=(len(hours) + 1) * len(policies),
+                done=place * len(tried) + step,
+                total=(len(hours) + 1) * len(tried),
             )
             result = judge(known, policy, at)
             trials.heard(reported[policy], result)
             in_flight[policy] = result.counts.in_flight
     doing("Seeing what settled")
     whole = (read.intents, read.refunds)
-    left = {policy: trials.subjects(judge(whole, policy, end)) for policy in policies}
+    left = {policy: trials.subjects(judge(whole, policy, end)) for policy in tried}
 
     def outcome(rung: "Rung") -> "Outcome":
         policy = rung.policy

@@ -14,7 +14,7 @@ from recon.model.sections import SECTIONS
 
 SECTION: Final = "policy"
 KEYS: Final = SECTIONS[SECTION][1]  # Name in a file: (field of Policy, reader).
-_UNITS: Final = {
+UNITS: Final = {
     "seconds": timedelta(seconds=1),
     "minutes": timedelta(minutes=1),
     "hours": timedelta(hours=1),
@@ -66,7 +66,7 @@ def told(policy: Policy) -> dict[str, str]:
 def written(name: str, value: object) -> str:
     """Return one value as a file would say it, in the unit of its name."""
     if isinstance(value, timedelta):
-        return f"{value / _UNITS[name.rpartition('_')[2]]:.12g}"
+        return f"{value / UNITS[name.rpartition('_')[2]]:.12g}"
     return str(value).lower()
 
 
@@ -74,4 +74,4 @@ def in_words(name: str, value: object) -> str:
     """Return one value with its unit, for people: 60 minutes."""
     unit = name.rpartition("_")[2]
     told = written(name, value)
-    return f"{told} {unit.removesuffix('s') if told == '1' else unit}" if unit in _UNITS else told
+    return f"{told} {unit.removesuffix('s') if told == '1' else unit}" if unit in UNITS else told

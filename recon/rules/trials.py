@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from recon.model import policies
-from recon.model.errors import ConfigurationError
 from recon.model.frames import Intake
 from recon.model.records.results import Money, Policy, Result
 from recon.model.records.trials import Outcome, Rung
@@ -36,24 +35,17 @@ LADDERS: Final[Mapping[str, tuple[float, ...]]] = {
 Reported = dict[tuple[AccountId, Subject], tuple[Kind, Money]]
 
 
-def rungs(policy: Policy, asked: Iterable[str]) -> tuple[Rung, ...]:
+def rungs(policy: Policy, asked: Mapping[str, Sequence[timedelta]]) -> tuple[Rung, ...]:
     """Return the values to try, grace by grace in recon.toml's order, each ladder from low to high.
 
-    asked: names, each with values of its own where it says name=1,2,3; none is every ladder.
-
-    Raises:
-        ConfigurationError: a name is no grace that has a ladder, or a value is not what it takes.
+    asked: the graces to try, by name, with values of their own; one that has none, and each where nothing is
+    asked, has those of LADDERS. The policy's own value is among them.
     """
-    wanted: dict[str, tuple[float, ...]] = {}
-    for each in asked:
-        name, given, values = each.partition("=")
-        if name not in LADDERS:
-            raise ConfigurationError(
-                f"--grace must be one of {', '.join(LADDERS)}, or one with =1,2,3; found {each[:60]!r}."
-            )
-        wanted[name] = tuple(_number(name, value) for value in values.split(",")) if given else LADDERS[name]
     return tuple(
-        rung for name in LADDERS if name in (wanted or LADDERS) for rung in _ladder(policy, name, wanted)
+        rung
+        for name in LADDERS
+        if name in (asked or LADDERS)
+        for rung in _ladder(policy, name, asked.get(name) or _values(name))
     )
 
 
@@ -105,23 +97,18 @@ def outcome(
     )
 
 
-def _ladder(policy: Policy, name: str, wanted: Mapping[str, Sequence[float]]) -> Iterable[Rung]:
+def _values(name: str) -> tuple[timedelta, ...]:
+    """Return the values of a ladder."""
+    return tuple(policies.UNITS[name.rpartition("_")[2]] * value for value in LADDERS[name])
+
+
+def _ladder(policy: Policy, name: str, values: Sequence[timedelta]) -> Iterable[Rung]:
     """Yield the rungs of one grace, with the policy's own among them."""
     field, _ = policies.KEYS[name]
-    own = getattr(policy, field)
-    values = {policies.one(name, value, source="--grace")[1] for value in wanted.get(name, LADDERS[name])}
+    own: timedelta = getattr(policy, field)
     for value in sorted({*values, own}):
-        told = policies.written(name, value)
-        yield Rung(name, told, replace(policy, **{field: value}), usual=value == own)
-
-
-def _number(name: str, value: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        raise ConfigurationError(
-            f"--grace {name} must be numbers, such as 15,60; found {value[:40]!r}."
-        ) from None
+        tried: dict[str, Any] = {field: value}
+        yield Rung(name, policies.written(name, value), replace(policy, **tried), usual=value == own)
 
 
 def _by_kind(reported: Reported) -> dict[Kind, int]:

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from recon.cli.backtest import _asked
+from recon.model.errors import ConfigurationError
 from tests.cli.test_diff import INTENT, REFUND, Recon, recon, write
 
 __all__ = ["recon"]  # A fixture.
@@ -126,3 +128,21 @@ def test_two_files_without_a_row_have_nothing_to_report(backtest: Recon) -> None
     write([], [])
 
     assert "own graces (*): nothing." in backtest(*HOURS).stdout
+
+
+@pytest.mark.parametrize(
+    "asked, said",
+    [
+        ("stuck_after", "--grace must be one of stuck_after_minutes, "),
+        ("healing", "--grace must be one of"),
+        ("stuck_after_minutes=", "--grace stuck_after_minutes must be numbers"),
+        ("stuck_after_minutes=15,soon", "found '15,soon'"),
+        ("stuck_after_minutes=-1", "--grace: stuck_after_minutes must be a number of minutes from 0"),
+        ("stuck_after_minutes=nan", "--grace: stuck_after_minutes must be a number of minutes from 0"),
+    ],
+)
+def test_what_is_no_grace_is_refused(asked: str, said: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        _asked(asked)
+
+    assert said in str(refused.value)
