@@ -23,7 +23,6 @@ p { margin: 4px 0 10px; max-width: 76ch; }
 .breaks { --state: var(--red); } .incomplete { --state: var(--yellow); }
 .reconciled, .reconciled_with_pending { --state: var(--green); }
 .soft, caption, .when { color: var(--soft); }
-.what { color: var(--soft); font-weight: 400; }
 dl.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); gap: 10px;
   margin: 24px 0 0; }
 dl.facts > div { background: var(--band); border-radius: 8px; padding: 10px 14px; }
@@ -45,7 +44,6 @@ tbody th { min-width: 9em; }
 thead th { font-size: 13px; font-weight: 600; color: var(--soft); white-space: nowrap; }
 .n { text-align: right; white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
-tr.sum > * { border-top: 2px solid var(--ink); font-weight: 600; }
 table.found tbody th { width: 56%; min-width: 15em; }
 table.found .n { padding-right: 28px; } table.found .when { white-space: nowrap; }
 .extra { color: var(--red); font-weight: 600; }
