@@ -16,6 +16,9 @@ from recon.rules.mapping.names import BEGINNINGS, NAMES, closeness
 EMPTY = ("NULL", "null", "None", "N/A", "n/a", "NaN", "nan", "-", "--", "\\N")
 """What tables write where there is nothing."""
 
+PAYMENTS = ("payment", "payment_intent", "charge")
+"""Columns that hold ids of the provider's, or they link nothing."""
+
 _MOST = 0.6  # Of the cells must be what a column holds; the others are named when they are rejected.
 _FULL = 0.5  # Of the rows must have a key.
 _CODES = 0.8
@@ -23,7 +26,6 @@ _CODES = 0.8
 _EXACT = frozenset({"account", "reference", "tool", "team", "reason", "failure_reason", "first_sent_at"})
 _SURE = 100  # Closeness of a whole name.
 _AGAIN = 250  # Takes a key that repeats behind every other.
-_PAYMENTS = ("payment", "payment_intent", "charge")  # Ids of the provider's, or they link nothing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def choose(sample: Sample, side: str, taken: Mapping[str, Iterable[str]]) -> dic
             found[ours] = Found(sources, f"its cells begin with {' or '.join(begins)}", by_cells=True)
             used.update(sources)
     for ours, known in NAMES[side].items():
-        if ours in found or ours in taken or ours in _PAYMENTS:
+        if ours in found or ours in taken or ours in PAYMENTS:
             continue
         best = _named(sample, side, ours, known, used)
         if best is not None:
@@ -67,7 +69,7 @@ def timed(sample: Sample, used: Iterable[str]) -> tuple[str, ...]:
 def unlike(sample: Sample, side: str, used: Iterable[str]) -> list[str]:
     """Return columns that are named as payments and hold no ids of the provider's."""
     gone = set(used)
-    names = [name for ours in _PAYMENTS if ours in NAMES[side] for name in NAMES[side][ours]]
+    names = [name for ours in PAYMENTS if ours in NAMES[side] for name in NAMES[side][ours]]
     return [header for header in sample.columns if header not in gone and closeness(header, names) > _SURE]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from recon.model import layout, mapping
 from recon.model.dtypes import KEYS, OURS, TIME
 from recon.model.layout import Layout
-from recon.model.mapping import NOTHING, Column, Side
+from recon.model.mapping import NOTHING, Column, Filter, Side
 from recon.model.records.maps import Line, Preset, Proposal, Question, Stated, Sureness
 from recon.model.samples import Sample
 from recon.rules.mapping import choosing, fields, sides
@@ -35,7 +35,8 @@ def propose(
     taken = side or guess.side
     known = layout.of(sample.headers, taken, NOTHING)
     like = preset.told.side(taken) if preset is not None else NOTHING
-    drawn = Drawn(sample, taken, stated or Stated())
+    filters = tuple(each for each in like.filters if mapping.located(sample.headers, each.column))
+    drawn = Drawn(_kept(sample, filters), taken, stated or Stated())
     if side is None and not guess.sure:
         text = "Is it what you meant to refund (--side intents) or what the provider did (--side refunds)?"
         drawn.questions.append(Question("side", text))
@@ -52,7 +53,7 @@ def propose(
         questions=tuple(drawn.questions),
         made_by=known.tool,
         preset=None if preset is None else preset.name,
-        filters=tuple(each for each in like.filters if mapping.located(sample.headers, each.column)),
+        filters=filters,
         empty=tuple(dict.fromkeys((*like.empty, *_empties(sample, drawn.lines)))),
         zone=drawn.zone or like.zone,
         words=drawn.words,
@@ -76,7 +77,7 @@ def _of_preset(drawn: Drawn, like: Side, preset: Preset) -> dict[str, Column]:
         if there is None:
             drawn.doubts.append(
                 f"{ours}: the preset {preset.name} reads {' or '.join(column.needs)}, which this file lacks;"
-                f" {preset.get}"
+                f" get it {preset.get}"
             )
             continue
         if ours == "status" and there.sources:
@@ -85,6 +86,17 @@ def _of_preset(drawn: Drawn, like: Side, preset: Preset) -> dict[str, Column]:
             drawn.lines.append(Line(ours, there, why, Sureness.SURE))
         settled[ours] = there
     return settled
+
+
+def _kept(sample: Sample, filters: Iterable[Filter]) -> Sample:
+    """Return the rows that filters let through, so that only those are looked at."""
+    size = len(next(iter(sample.columns.values()), ()))
+    held = [(each, sample.columns.get(each.column, [None] * size)) for each in filters]
+    places = [place for place in range(size) if all(layout.lets(each, cells[place]) for each, cells in held)]
+    if len(places) == size:
+        return sample
+    columns = {name: [cells[place] for place in places] for name, cells in sample.columns.items()}
+    return replace(sample, columns=columns, rows=len(places))
 
 
 def _there(sample: Sample, column: Column) -> Column | None:
@@ -114,6 +126,14 @@ def _draw(drawn: Drawn, settled: Mapping[str, Column], known: Layout) -> None:
         is_time = OURS[drawn.side][ours] == TIME
         if ours in found and ours not in taken and ours not in _HANDLED | _PLAIN and not is_time:
             _other(drawn, ours, found[ours])
+    if not settled:
+        _leave_out(drawn)
+
+
+def _leave_out(drawn: Drawn) -> None:
+    """Say of columns that are named as payments why they are none."""
+    if {line.ours for line in drawn.lines} & set(choosing.PAYMENTS):
+        return
     used = {source for line in drawn.lines for source in line.told.needs}
     for header in choosing.unlike(drawn.sample, drawn.side, used):
         drawn.doubts.append(
