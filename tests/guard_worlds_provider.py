@@ -70,7 +70,6 @@ LOOKS: Mapping[str, tuple[Kind, ...]] = {
     "whole late": (Kind.LATENCY,),
     "not shown": (Kind.INVISIBLE,),
 }
-_DONE = {"answered", "unheard", "unheard late", "answered late", "error kept", "interrupted"}
 _LATE = {"lost late", "unheard late", "answered late", "still under way"}
 _HEARD = {
     "limited": Heard(429, refused=True, said="too many requests"),
@@ -143,19 +142,11 @@ class Provider:
     def _met(self, way: str, key: str) -> Heard:
         """Return what comes back on the request that this actor has under way."""
         stage = self._stage
-        world = stage.world
-        flight = next(each for each in world.flights if each.who == stage.me and each.key == key)
-        others = tuple(each for each in world.flights if each is not flight)
-        if way == "still under way":
-            stage.world = replace(world, flights=(*others, replace(flight, who=None)))
-            return _SILENCE
-        flown = replace(world, flights=others)
-        if way not in {"lost", "lost late", *_HEARD}:
-            stage.world, answer = _execute(flown, flight, way)
+        flight = next(each for each in stage.world.flights if each.who == stage.me and each.key == key)
+        stage.world, heard, answer = met(stage.world, flight, way)
+        if answer:
             stage.seen(replayed=answer == "again done")
-            return _heard(answer, key) if way not in {"unheard", "unheard late"} else _SILENCE
-        stage.world = unsent(flown, flight) if way in _HEARD else flown
-        return _HEARD.get(way, _SILENCE)
+        return heard
 
     def _looked(self) -> tuple[Refund, ...]:
         """Return all refunds that are shown.
@@ -184,6 +175,24 @@ class Provider:
             if all(each.key != trail.key for each in shown):
                 stage.world = missed(stage.world, trail.key)
         return tuple(map(_refund, shown))
+
+
+def met(world: World, flight: Flight, way: str) -> tuple[World, Heard, str]:
+    """Return the world after a request met its way, what comes back on it, and the true answer.
+
+    The last is empty where nothing was executed.
+    """
+    others = tuple(each for each in world.flights if each is not flight)
+    if way == "still under way":
+        return replace(world, flights=(*others, replace(flight, who=None))), _SILENCE, ""
+    flown = replace(world, flights=others)
+    if way in _HEARD:
+        return unsent(flown, flight), _HEARD[way], ""
+    if way in {"lost", "lost late"}:
+        return flown, _SILENCE, ""
+    done, answer = _execute(flown, flight, way)
+    heard = _SILENCE if way in {"unheard", "unheard late"} else _heard(answer, flight.key)
+    return done, heard, answer
 
 
 def _execute(world: World, flight: Flight, way: str) -> tuple[World, str]:
