@@ -106,20 +106,20 @@ def _contents(sections: list[tuple[str, str, Html]]) -> Html:
 
 def _money(report: Report) -> Html:
     """Return money at risk per currency, by certainty; and by kind."""
-    sums: Counter[tuple[str, Kind | Certainty | None]] = Counter()
+    totals: Counter[tuple[str, Kind | Certainty | None]] = Counter()
     number: Counter[str] = Counter()
     for each in report.result.mismatches:
         currency = each.at_risk.currency
         number[currency] += 1
         for of in (None, each.kind, each.certainty):
-            sums[currency, of] += each.at_risk.amount_minor
+            totals[currency, of] += each.at_risk.amount_minor
     currencies = sorted(number)
     if not currencies:
         return markup.paragraph("None: there are no mismatches.")
 
     def cell(currency: str, of: Kind | Certainty | None) -> Html:
-        there = (currency, of) in sums
-        return markup.text(money.written(Money(sums[currency, of], currency)) if there else "")
+        there = (currency, of) in totals
+        return markup.text(money.written(Money(totals[currency, of], currency)) if there else "")
 
     by_currency = (
         (
