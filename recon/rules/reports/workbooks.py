@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, Literal
 
-import xlsxwriter  # type: ignore[import-untyped]  # ships no types
-from xlsxwriter.format import Format  # type: ignore[import-untyped]  # as above
-from xlsxwriter.worksheet import Worksheet  # type: ignore[import-untyped]  # as above
+import xlsxwriter
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
 
 from recon.model import characters, money, phrases, policies, wording
 from recon.model.records.comparisons import Compared, Seen
