@@ -56,11 +56,14 @@ class Axe:
         return [*found, *(f"in the dark, {each}" for each in self.violations(page, colors=True))]
 
     def every_look(self, page: Page) -> list[str]:
-        """Return the same, and what is wrong where there is no more room than on a phone."""
-        found, usual = self.looked_at(page), page.viewport_size
+        """Return what is wrong with a page in the light, and in the dark as narrow as on a phone."""
+        page.emulate_media(color_scheme="light")
+        settled(page)
+        found, usual = self.violations(page), page.viewport_size
+        page.emulate_media(color_scheme="dark")
         page.set_viewport_size(PHONE["viewport"])
         settled(page)
-        found += [f"where it is narrow, {each}" for each in self.violations(page)]
+        found += [f"in the dark, where it is narrow, {each}" for each in self.violations(page)]
         page.set_viewport_size(usual or LIGHT["viewport"])
         return found
 
