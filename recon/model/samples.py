@@ -58,7 +58,7 @@ def _fields(row: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for header, cell in row.items():
         if _PLAIN.fullmatch(header):
             yield from _leaves(header, cell, 1)
-        else:
+        elif header:  # A column without a name cannot be named.
             yield header, values.trimmed(cell)
 
 

@@ -26,6 +26,7 @@ from recon.model.samples import Sample
 
 ROWS = 5000  # Enough for the words and formats of a file that one program wrote.
 _LINES = 4 * ROWS  # Where cells have lines of their own, so that a row ends within them.
+_ROW_WORDS = frozenset({"id", "key", "amount", "amount_minor", "total", "object"})  # A wrapping has none.
 _LINE_BYTES = 2**20  # A longer line is no row of a table that a person would map by hand.
 
 
@@ -153,8 +154,19 @@ def _of_items(source: Source, items: Iterator[object] | list[Mapping[str, object
         refused = next(iter(opened.refusals.values()), None)
         reason = f": {refused.reason}" if refused is not None else ""
         raise UnusableInput(f"{source.label} holds no rows to map{reason}.")
+    _check_wrapping(source, [*opened.sources.values()])
     theirs = [number for number in opened.sources if number not in opened.foreign]
     return samples.of(source.name, opened.sources.values(), whole=whole, objects=bool(theirs))
+
+
+def _check_wrapping(source: Source, rows: list[Mapping[str, object]]) -> None:
+    """Refuse a single object that is only the wrapping of a list of rows."""
+    lists = [name for name, value in rows[0].items() if isinstance(value, list) and value]
+    if len(rows) == 1 and len(lists) == 1 and not _ROW_WORDS & set(rows[0]):
+        raise UnusableInput(
+            f"{source.label} is one object, whose rows are in its {lists[0]!r:.40}: keep that list alone, as"
+            f" jq '.{lists[0]:.40}' does."
+        )
 
 
 def _unwrapped(item: object) -> object:

@@ -66,6 +66,22 @@ def timed(sample: Sample, used: Iterable[str]) -> tuple[str, ...]:
     return tuple(header for header, seen in free if seen is not None and seen.format not in EPOCHS)
 
 
+def counted(sample: Sample, used: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that hold amounts, but for those that are used."""
+    gone = set(used)
+    free = ((header, cells_of(sample, header)) for header in sample.columns if header not in gone)
+    return tuple(header for header, cells in free if cells and _are_amounts(cells))
+
+
+def telling(sample: Sample, used: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that tell rows apart, but for those that are used."""
+    gone = set(used)
+    free = ((header, cells_of(sample, header)) for header in sample.columns if header not in gone)
+    return tuple(
+        header for header, cells in free if cells and len(set(map(str, cells))) == len(cells) == sample.rows
+    )
+
+
 def unlike(sample: Sample, side: str, used: Iterable[str]) -> list[str]:
     """Return columns that are named as payments and hold no ids of the provider's."""
     gone = set(used)

@@ -14,8 +14,8 @@ from recon.model.records.maps import Choice, Line, Question, Stated, Sureness, W
 from recon.model.records.words import IntentStatus, RefundStatus
 from recon.model.samples import Sample
 from recon.rules.mapping import amounts, statuses, times
-from recon.rules.mapping.choosing import Found, cells_of, timed
-from recon.rules.mapping.names import MAJOR, MINOR, UTC_NAMES, normal, words
+from recon.rules.mapping.choosing import Found, cells_of, counted, telling, timed
+from recon.rules.mapping.names import MAJOR, MINOR, NAMES, UTC_NAMES, closeness, normal, words
 
 _SHOWN = 6  # Words that a question lists.
 _DEEP = 3  # Digits behind the mark, beyond which no currency goes.
@@ -37,6 +37,10 @@ class Drawn:
     doubts: list[str] = field(default_factory=list)
     words: tuple[Word, ...] = ()
     zone: str = ""
+    claimed: frozenset[str] = frozenset()
+    """Columns that were found to be ours, drawn or not yet."""
+    waiting: dict[str, Column] = field(default_factory=dict)
+    """Times by a pattern, which mean nothing before somebody says their zone."""
 
     def line(self, ours: str, told: Column, found: Found, *doubts: str, sure: bool = False) -> None:
         """Add a line."""
@@ -47,9 +51,7 @@ class Drawn:
 def amount(drawn: Drawn, found: Found | None, tool: str | None) -> None:
     """Say how amounts are read, or ask for their unit; tool: what made them and counts in minor units."""
     if found is None:
-        drawn.questions.append(
-            Question("amount", "No column seems to hold the amount: name it, in the unit that it has.")
-        )
+        drawn.questions.append(_which_amount(drawn))
         return
     source = found.sources[0]
     cells = cells_of(drawn.sample, source)
@@ -99,11 +101,11 @@ def told(drawn: Drawn, column: Column, found: Found) -> None:
     """Say what words mean beside those that a column maps already; ask about the others."""
     side = drawn.side
     seen = statuses.words(cells_of(drawn.sample, column.sources[0]), side)
-    counted = tuple(replace(word, ours=_mapped(column, side, word)) for word in seen)
-    drawn.words = counted
-    known = {word.theirs: word.ours for word in counted if word.ours is not None and word.ours != word.theirs}
+    meant = tuple(replace(word, ours=_mapped(column, side, word)) for word in seen)
+    drawn.words = meant
+    known = {word.theirs: word.ours for word in meant if word.ours is not None and word.ours != word.theirs}
     column = replace(column, words={**known, **column.words})
-    strange = [word for word in counted if word.ours is None]
+    strange = [word for word in meant if word.ours is None]
     if not strange:
         drawn.line("status", column, found, sure=bool(column.words) or not known)
         return
@@ -128,10 +130,9 @@ def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
     """
     if found is None:
         if ours == "created_at":
-            used = {source for line in drawn.lines for source in line.told.needs}
             choices = tuple(
                 Choice(f"rows were made at {source}", {ours: Column((source,))})
-                for source in timed(drawn.sample, used)
+                for source in timed(drawn.sample, _used(drawn))
             )
             text = "Which column holds the time at which a row was made? No name says so."
             drawn.questions.append(Question(ours, text, choices))
@@ -156,7 +157,11 @@ def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
         text = f"The times in {source} can be read in {len(choices)} ways: which number is the month?"
         drawn.questions.append(Question(ours, text, choices))
         return zoneless
-    drawn.line(ours, column, found, *_time_doubts(seen), sure=seen.fits == seen.count)
+    if zoneless and column.format != mapping.ISO and not drawn.stated.zone:
+        drawn.waiting[ours] = column
+        drawn.doubts += _time_doubts(seen)
+    else:
+        drawn.line(ours, column, found, *_time_doubts(seen), sure=seen.fits == seen.count)
     return zoneless
 
 
@@ -165,7 +170,14 @@ def zone(drawn: Drawn, sources: list[str]) -> None:
     if drawn.stated.zone:
         drawn.zone = drawn.stated.zone
     elif sources:
-        choices = tuple(Choice(f"they are in {each}", zone=each) for each in _ZONES)
+        choices = tuple(
+            Choice(
+                f"they are in {each}",
+                {ours: replace(column, zone=each) for ours, column in drawn.waiting.items()},
+                zone=each if len(sources) > len(drawn.waiting) else "",
+            )
+            for each in _ZONES
+        )
         text = f"Times in {' and '.join(sources)} say no zone: which one are they in?"
         drawn.questions.append(Question("zone", text, choices))
 
@@ -178,6 +190,33 @@ def plain(drawn: Drawn, known: Mapping[str, str]) -> None:
         else line
         for line in drawn.lines
     ]
+
+
+def _which_amount(drawn: Drawn) -> Question:
+    """Ask which column holds the amount; each that could is an answer."""
+    choices = tuple(
+        Choice(f"it is {source}, in {unit} units", {ours: Column((source,))})
+        for source in counted(drawn.sample, _used(drawn))
+        for unit, ours in (("minor", "amount_minor"), ("major", "amount"))
+    )
+    named = [header for header in drawn.sample.headers if closeness(header, NAMES[drawn.side]["amount"])]
+    cells = [cell for header in named for cell in cells_of(drawn.sample, header)]
+    odd = f" {named[0]} holds {sorts.sort(cells[0])}: export it as plain numbers." if cells else ""
+    return Question("amount", f"Which column holds the amount? No name and cells say so.{odd}", choices)
+
+
+def key(drawn: Drawn, ours: str) -> None:
+    """Ask which column tells rows apart."""
+    choices = tuple(
+        Choice(f"{source} is different in every row", {ours: Column((source,))})
+        for source in telling(drawn.sample, _used(drawn))
+    )
+    drawn.questions.append(Question(ours, "Which column tells rows apart? No name says so.", choices))
+
+
+def _used(drawn: Drawn) -> set[str]:
+    """Return the columns that are read already."""
+    return {source for line in drawn.lines for source in line.told.needs} | drawn.claimed
 
 
 def _as_written(source: str, seen: amounts.Written) -> Column:
@@ -195,11 +234,12 @@ def _unit(source: str, seen: amounts.Written, stated: Stated, tool: str | None) 
     said = words(source)
     by_name = "minor" if said & set(MINOR) or normal(source).endswith("_in_cents") else None
     by_name = "major" if by_name is None and said & set(MAJOR) else by_name
-    counted = f"{seen.decimals} of {seen.count} have decimals"
+    below = ", all below zero" if seen.negative and seen.negative == seen.read else ""
+    told = f"{seen.decimals} of {seen.count} have decimals{below}"
     if seen.decimals and by_name != "minor":
-        return "major", f"{counted}: major units"
+        return "major", f"{told}: major units"
     if by_name is not None and not (by_name == "minor" and seen.decimals):
-        return by_name, f"its name says {by_name} units, and {counted}"
+        return by_name, f"its name says {by_name} units, and {told}"
     return None, ""
 
 

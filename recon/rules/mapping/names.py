@@ -4,6 +4,7 @@ Never says that a name is enough: cells have to agree.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 from recon.model.dtypes import INTENTS, REFUNDS
@@ -38,6 +39,10 @@ _AMOUNT = (
     "sum",
     "gross",
     "price",
+    "betrag",
+    "montant",
+    "importe",
+    "importo",
 )
 _CURRENCY = (
     "currency",
@@ -48,8 +53,23 @@ _CURRENCY = (
     "iso_currency",
     "ccy",
     "curr",
+    "wahrung",
+    "waehrung",
+    "devise",
+    "moneda",
+    "valuta",
 )
-_STATUS = ("status", "refund_status", "state", "refund_state", "result", "outcome")
+_STATUS = (
+    "status",
+    "refund_status",
+    "state",
+    "refund_state",
+    "result",
+    "outcome",
+    "statut",
+    "estado",
+    "stato",
+)
 _CREATED = (
     "created_at",
     "created",
@@ -71,6 +91,9 @@ _CREATED = (
     "datetime",
     "date",
     "time",
+    "datum",
+    "fecha",
+    "data",
 )
 _ORDER = (
     "order_id",
@@ -101,6 +124,9 @@ NAMES: Mapping[str, Mapping[str, Sequence[str]]] = {
             "uuid",
             "reference",
             "number",
+            "nr",
+            "no",
+            "numero",
         ),
         "account": ("account", "stripe_account", "connected_account", "connected_account_id"),
         "order_id": _ORDER,
@@ -211,8 +237,9 @@ _OTHER = re.compile(r"[^a-z0-9]+")
 
 
 def normal(header: str) -> str:
-    """Return a header in small letters with underscores: createdAt and "Created at" are created_at."""
-    return _OTHER.sub("_", _CAMEL.sub("_", header).lower()).strip("_")
+    """Return a header in small plain letters with underscores: createdAt and "Created at" are created_at."""
+    plain = unicodedata.normalize("NFKD", header).encode("ascii", "ignore").decode()
+    return _OTHER.sub("_", _CAMEL.sub("_", plain).lower()).strip("_")
 
 
 def last(path: str) -> str:

@@ -115,6 +115,7 @@ def _draw(drawn: Drawn, settled: Mapping[str, Column], known: Layout) -> None:
     if {"amount", "amount_minor"} & set(taken):
         taken.setdefault("amount", ())
     found = _known_first(drawn, choosing.choose(drawn.sample, drawn.side, taken), known, taken)
+    drawn.claimed = frozenset(source for one in found.values() for source in one.sources)
     if "amount" not in taken:
         fields.amount(drawn, found.get("amount"), _counts_minor(known, found.get("amount")))
     if "currency" not in taken:
@@ -122,6 +123,8 @@ def _draw(drawn: Drawn, settled: Mapping[str, Column], known: Layout) -> None:
     if "status" not in taken:
         fields.status(drawn, found.get("status"))
     fields.zone(drawn, _times(drawn, found, taken, known))
+    if KEYS[drawn.side] not in {*found, *taken}:
+        fields.key(drawn, KEYS[drawn.side])
     for ours in OURS[drawn.side]:
         is_time = OURS[drawn.side][ours] == TIME
         if ours in found and ours not in taken and ours not in _HANDLED | _PLAIN and not is_time:

@@ -10,11 +10,13 @@ from recon.model import columns
 from recon.model.dtypes import INTENTS, REFUNDS
 from recon.model.records.maps import Preset
 from recon.model.samples import Sample
-from recon.rules.mapping.names import BEGINNINGS, last, normal
+from recon.rules.mapping.names import BEGINNINGS, normal
 
 _SURE = 3  # Points between the sides from which on nothing needs to be asked.
 _OWN_KEYS = frozenset({"idempotency_key", "idempotence_key", "intent_key", "key", "intent_id"})
-_OWN_IDS = frozenset({"id", "uuid", "key", "number", "refund_number"})
+_OWN_IDS = frozenset(
+    {"id", "uuid", "key", "number", "nr", "no", "refund_number", "refund_no", "refund_key", "refund_ref"}
+)
 _OWN_WORDS = frozenset(
     {"created_by", "approved_by", "agent", "tool", "team", "user_id", "note", "requested_by"}
 )
@@ -67,8 +69,9 @@ def _by_ids(sample: Sample, names: set[str]) -> Iterator[tuple[str, str, int]]:
         theirs = sum(cell.startswith(BEGINNINGS[REFUNDS]["id"]) for cell in cells)
         if not cells or theirs < _MOST * len(cells):
             continue
-        if last(header) == "id" or not names & _OWN_IDS:
+        others = names - {normal(header)}
+        if header in sample.headers and len(cells) == sample.rows and not others & _OWN_IDS:
             yield REFUNDS, f"the ids in {header} are the provider's refunds", 5
         else:
-            yield INTENTS, f"{header} notes the provider's refunds beside an id of its own", 5
+            yield INTENTS, f"{header} notes the provider's refunds beside what is your own", 5
         return

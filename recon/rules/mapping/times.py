@@ -121,8 +121,16 @@ def _patterns() -> tuple[str, ...]:
     return tuple(dict.fromkeys(joined))
 
 
+@cache
+def _marks(pattern: str) -> frozenset[str]:
+    """Return what stands between the parts of a pattern."""
+    return frozenset(re.sub("%[A-Za-z]", "", pattern))
+
+
 def _reads(pattern: str, text: str) -> bool:
     """Return whether a pattern reads a text."""
+    if not _marks(pattern) <= set(text):  # Much quicker than asking strptime about each of hundreds.
+        return False
     try:
         datetime.strptime(text, pattern)  # noqa: DTZ007 - whether it is a date at all.
     except ValueError:
