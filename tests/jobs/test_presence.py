@@ -87,10 +87,10 @@ class Away(Database):
     gone = False
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, *, wait_seconds: float | None = None) -> Iterator[Connection]:
         if self.gone:
             raise DatabaseUnavailable("Expected SQLite to answer, found that the disk is full.")
-        with super().write() as connection:
+        with super().write(wait_seconds=wait_seconds) as connection:
             yield connection
 
 
