@@ -21,6 +21,7 @@ def street(sandbox: Street) -> Iterator[Street]:
     sandbox.control("reset")
 
 
+@pytest.mark.timeout(400)  # Half a dozen processes that are born among whatever else the machine does.
 def test_a_storm_refunds_once_tells_what_is_so_and_leaves_a_run_nothing(
     database_url: str, street: Street
 ) -> None:
@@ -32,6 +33,7 @@ def test_a_storm_refunds_once_tells_what_is_so_and_leaves_a_run_nothing(
     assert {fault.partition(" ")[0] for fault in found["faults"]} == {"GET", "POST"}
 
 
+@pytest.mark.timeout(400)  # As above.
 def test_the_same_storm_without_the_guard_refunds_twice_and_a_run_says_so(
     sqlite_template: Path, tmp_path: Path, street: Street
 ) -> None:
