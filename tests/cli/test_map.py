@@ -165,3 +165,64 @@ def test_what_is_stated_wrongly_is_refused_before_anything_is_read(
     assert run.code == 2
     assert wrong[0] in run.stderr
     assert wrong[1] in run.stderr
+
+
+def test_a_key_in_the_metadata_of_the_provider_s_objects_is_proposed(recon: Recon) -> None:
+    refund = {"id": "re_1", "object": "refund", "amount": 100, "currency": "usd", "created": 1772816400}
+    Path("refunds.json").write_text(json.dumps([refund | {"metadata": {"refund_key": "k1"}}]))
+    run = recon("map", "refunds.json", "--output", "map.toml")
+    frame = reading.read_refunds("refunds.json", reading.read_mapping(Path("map.toml"))).frame
+
+    assert run.code == 0
+    assert frame["intent_key"].tolist() == ["k1"]
+
+
+def test_two_unknown_exports_and_one_map_lead_to_the_answer(recon: Recon) -> None:
+    Path("psp.csv").write_text(
+        "Refund,Payment Intent,Refunded (UTC),Amount (cents),Currency,State\n"
+        "re_1,pi_1,06.03.2026 16:00:02,4900,EUR,COMPLETED\n"
+        "re_2,pi_2,06.03.2026 17:00:02,550,EUR,COMPLETED\n"
+        "re_3,pi_2,06.03.2026 17:00:04,550,EUR,COMPLETED\n"
+    )
+    ours = recon("map", "shop.csv", "--side", "intents", "--zone", "Europe/Berlin", "--output", "map.toml")
+    theirs = recon("map", "psp.csv", "--output", "map.toml")
+    answer = recon(
+        "diff", "shop.csv", "psp.csv", "--columns", "map.toml", "--format", "json",
+        "--as-of", "2026-03-07T00:00:00Z",
+    )  # fmt: skip
+
+    found = {each["subject"]: each["kind"] for each in answer.document["mismatches"]}
+    assert (ours.code, theirs.code, answer.code) == (0, 0, 1), theirs.stdout
+    assert found == {"intent:R-3": "missing", "refund:re_3": "duplicate", "intent:R-2": "stuck"}
+    assert answer.document["counts"]["matched"] == 1
+
+
+def test_a_preset_is_printed_with_its_query_or_written(recon: Recon) -> None:
+    printed = recon("map", "--preset", "spree")
+    kept = recon("map", "--preset", "spree", "--output", "spree.toml")
+
+    assert (printed.code, kept.code) == (0, 0)
+    assert "FROM spree_refunds" in printed.stdout
+    assert Path("spree.toml").read_text() == printed.stdout
+
+
+def test_the_presets_are_listed_for_people_and_programs(recon: Recon) -> None:
+    people, programs = recon("map", "--presets"), recon("map", "--presets", "--format", "json")
+    names = [each["name"] for each in json.loads(programs.stdout)]
+
+    assert "lago" in names
+    assert all(f"{name}  " in people.stdout for name in names)
+
+
+def test_neither_a_file_nor_a_preset_is_a_question_back(recon: Recon) -> None:
+    run = recon("map")
+
+    assert run.code == 2
+    assert "Name a FILE" in run.stderr
+
+
+def test_text_of_a_file_cannot_command_a_terminal(recon: Recon) -> None:
+    Path("shop.csv").write_text(SHOP.replace("R-1", "R\x1b[31m-1").replace("Queued", "Que\x1b[2Jued"))
+    run = recon("map", "shop.csv", "--side", "intents", "--zone", "UTC")
+
+    assert "\x1b" not in run.stdout

@@ -59,7 +59,9 @@ def joined(path: Path, side: str, text: str) -> str:
         raise UnusableInput(f"{path} cannot be read as a map: name another file.") from None
     mapping_toml.read(old, file=str(path))
     if side in tomllib.loads(old):
-        raise UnusableInput(f"{path} has [{side}] already and was left as it is: name another file.")
+        raise UnusableInput(
+            f"{path} has [{side}] already and was left as it is: name another file, or say --side."
+        )
     return f"{old.rstrip()}\n\n{text}"
 
 

@@ -84,7 +84,9 @@ def currency(drawn: Drawn, found: Found | None, source_of_amount: str) -> None:
             Choice(f"every row is in {name}", {"currency": Column(missing=code)})
             for code, name in (("usd", "US dollars"), ("eur", "euros"))
         )
-        drawn.questions.append(Question("currency", "No column holds a currency: which one is it?", choices))
+        drawn.questions.append(
+            Question("currency", "No column holds a currency: which one is it (or say --currency)?", choices)
+        )
 
 
 def status(drawn: Drawn, found: Found | None) -> None:
@@ -178,7 +180,7 @@ def zone(drawn: Drawn, sources: list[str]) -> None:
             )
             for each in _ZONES
         )
-        text = f"Times in {' and '.join(sources)} say no zone: which one are they in?"
+        text = f"Times in {' and '.join(sources)} say no zone: which one are they in (or say --zone)?"
         drawn.questions.append(Question("zone", text, choices))
 
 
@@ -252,7 +254,7 @@ def _which_unit(source: str, column: Column, seen: amounts.Written) -> Question:
     )
     text = (
         f"Are the amounts in {source} in minor or in major units? {whole} of {seen.count} have no decimals,"
-        " so they could be either."
+        " so they could be either (or say --unit)."
     )
     return Question("amount", text, choices)
 
