@@ -363,8 +363,8 @@ def _holds_point(ids: Arrow) -> bool:
     content = ids.buffers()[2] if len(ids) else None
     if content is None:
         return False
-    letters = np.frombuffer(content, np.uint8)
-    return bool((letters == ord(".")).any() or (letters == ord(",")).any())
+    letters = content.to_pybytes()
+    return b"." in letters or b"," in letters
 
 
 def _nowhere(read: Sequence[Cells]) -> Mask | None:

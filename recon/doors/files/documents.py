@@ -16,7 +16,7 @@ from recon.doors.files.sources import Source
 from recon.model import cells, layout, mapping, objects, values
 from recon.model.columns import INTENTS
 from recon.model.errors import UnusableInput
-from recon.model.mapping import Column, Side
+from recon.model.mapping import Column
 from recon.model.objects import Opened, Refusal
 from recon.model.phrases import listed
 
@@ -123,8 +123,7 @@ def _piece(reading: Reading, opened: Opened) -> Piece:
     names = dict.fromkeys(name for each in opened.sources.values() for name in each) if needs_names else {}
     reading.named.names.update(names)
     planned = layout.of(names, reading.side, reading.told)
-    mapped = layout.of(names, reading.side, Side(reading.told.columns)).side.columns
-    mapped = {ours: column for ours, column in mapped.items() if ours in reading.told.columns}
+    mapped = {ours: column for ours, column in planned.side.columns.items() if ours in reading.told.columns}
     filters, empty = planned.side.filters, reading.told.empty
     kept: dict[int, Mapping[str, object]] = {}
     for number, source in opened.sources.items():

@@ -131,16 +131,22 @@ def _part(piece: Piece, source: Source, side: str) -> Part:
 
 def _check_ids(source: Source, parts: Iterable[Part]) -> None:
     """Refuse a source whose ids all say that they are another object's of the provider."""
-    found = {
-        next((begins for begins in columns.OTHER_IDS if head.startswith(begins)), "")
-        for part in parts
-        for head in pc.unique(pc.utf8_slice_codeunits(part.columns["id"], 0, _HEAD)).to_pylist()
-    }
-    if len(found) == 1 and (begins := found.pop()):
+    named = [part.columns["id"] for part in parts if len(part.rows)]
+    if not named or not _begins(str(named[0][0])):
+        return
+    heads = {head for ids in named for head in pc.unique(pc.utf8_slice_codeunits(ids, 0, _HEAD)).to_pylist()}
+    found = {_begins(head) for head in heads}
+    if len(found) == 1:
+        begins = found.pop()
         raise UnusableInput(
             f"{source.label} holds no refunds: all its ids begin with {begins}, as those of"
             f" {columns.OTHER_IDS[begins]} do; export refunds, or refund.* events, instead."
         )
+
+
+def _begins(text: str) -> str:
+    """Return how an id of another object of the provider's begins; "" where it does not begin so."""
+    return next((begins for begins in columns.OTHER_IDS if text.startswith(begins)), "")
 
 
 def _refused(piece: Piece, source: Source) -> Iterable[Reject]:

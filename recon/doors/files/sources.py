@@ -12,7 +12,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -152,10 +152,7 @@ def _source(path: str, name: str, format_: str | None) -> Source:
             f"{path} must end in {', '.join(_SUFFIXES)}, each also with .gz, or be named by its format;"
             f" found {suffix or 'no suffix'!r}{advice}."
         )
-    source = Source(Path(path), path, name, known)
-    with source.opened() as file:
-        packed = file.read(len(_PACKED)) == _PACKED
-    return Source(Path(path), path, name, known, packed=packed)
+    return _seen(Source(Path(path), path, name, known))
 
 
 def _standard_input(format_: str | None) -> Source:
@@ -168,13 +165,14 @@ def _standard_input(format_: str | None) -> Source:
     except (AttributeError, OSError) as error:  # Closed, or a directory.
         reason = error.strerror if isinstance(error, OSError) else "it is closed"
         raise UnusableInput(f"{label} cannot be read: {reason}.") from None
-    path = Path(keeper.name)
-    with path.open("rb") as file:
-        packed = file.read(len(_PACKED)) == _PACKED
-    source = Source(path, label, "stdin", format_ or "csv", packed=packed, keeper=keeper)
-    if format_ is not None:
-        return source
-    return Source(path, label, "stdin", _sniffed(source.beginning()), packed=packed, keeper=keeper)
+    source = _seen(Source(Path(keeper.name), label, "stdin", format_ or "csv", keeper=keeper))
+    return source if format_ else replace(source, format=_sniffed(source.beginning()))
+
+
+def _seen(source: Source) -> Source:
+    """Return a source with whether it is packed, as its first bytes say."""
+    with source.opened() as file:
+        return replace(source, packed=file.read(len(_PACKED)) == _PACKED)
 
 
 def _sniffed(beginning: bytes) -> str:
