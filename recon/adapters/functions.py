@@ -124,12 +124,25 @@ class Refunds:
             if inspect.iscoroutinefunction(self._lookup):
                 found = await self._lookup(named)
             else:
-                found = await asyncio.to_thread(self._lookup, named)
+                found = await asyncio.to_thread(_plainly, self._lookup, named)
                 found = await found if inspect.isawaitable(found) else found
         except Exception:  # As above.
             log.exception("The order of a refund cannot be looked up.")
             return _away(named, status=status)
         return _payable(named, found, status=status)
+
+
+def _plainly(lookup: Lookup, named: str) -> object:
+    """Return what a plain look-up finds, from a thread.
+
+    Raises:
+        LookupError: it ended as `next` does where there is nothing; no thread can hand StopIteration on, and
+            whoever waits for it waits for ever.
+    """
+    try:
+        return lookup(named)
+    except StopIteration as nothing:
+        raise LookupError("the look-up of an order raised StopIteration") from nothing
 
 
 def text(outcome: Outcome) -> str:

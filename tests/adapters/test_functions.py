@@ -5,7 +5,7 @@ import inspect
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,7 +21,14 @@ from tests.loops import in_a_thread
 
 def both(refunds: Refunds, *asked: Any) -> list[Outcome]:  # noqa: ANN401  # what a model may send
     """What a plain call is told, and an asynchronous one after it."""
-    return [refunds.refund(*asked), asyncio.run(refunds.arefund(*asked))]
+    return [refunds.refund(*asked), asyncio.run(answered(refunds.arefund(*asked)))]
+
+
+async def answered(asking: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """What is told, if ever anything is."""
+    done, _ = await asyncio.wait([asyncio.ensure_future(asking)], timeout=20)
+    assert done, "no answer ever came"
+    return done.pop().result()
 
 
 def test_a_retry_is_one_refund_and_every_spelling_of_an_order_is_the_books_one(host: Host) -> None:
@@ -61,8 +68,14 @@ def breaks(_order: str) -> Payable:
     raise KeyError("no such order, says the shop's code")
 
 
+def stops(_order: str) -> Payable:
+    """What a look-up does that says next() of nothing; a thread does not hand that on."""
+    raise StopIteration
+
+
 LOOKUPS: list[tuple[Callable[[str], Any], str, str]] = [
     (breaks, "the order cannot be looked up", "pending_unknown"),
+    (stops, "the order cannot be looked up", "pending_unknown"),
     (lambda _: None, "found none that is called 8812", "rejected"),
     (lambda _: {"payment": PAYMENT}, "the order cannot be looked up", "pending_unknown"),
     (lambda _: Payable(ORDER, "no payment", "usd"), "payment must be the provider's id", "rejected"),
@@ -70,7 +83,7 @@ LOOKUPS: list[tuple[Callable[[str], Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("lookup, why, status", LOOKUPS, ids="abcde")
+@pytest.mark.parametrize("lookup, why, status", LOOKUPS, ids="abcdef")
 def test_what_the_books_do_not_say_is_a_stable_refusal(
     host: Host, lookup: Callable[[str], Any], why: str, status: str
 ) -> None:
