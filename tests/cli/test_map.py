@@ -99,6 +99,8 @@ def test_the_unit_of_whole_numbers_can_be_stated(recon: Recon) -> None:
 
     assert (minor.code, major.code) == (0, 0)
     assert minor.document["trial"]["rows"][0]["after"]["amount_minor"] == "49.00 EUR"
+    assert minor.document["trial"]["rows"][1]["before"]["amount_minor"] == "550"
+    assert minor.document["trial"]["rows"][1]["after"]["amount_minor"] == "5.50 EUR"
     assert major.document["trial"]["rows"][0]["after"]["amount_minor"] == "4,900.00 EUR"
 
 

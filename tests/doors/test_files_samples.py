@@ -98,7 +98,7 @@ def test_the_provider_s_objects_are_opened_out_of_pages_events_and_raw_tables(tm
 def test_only_the_beginning_of_a_large_table_is_looked_at_up_to_the_end_of_a_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(samples, "ROWS", 4)
+    monkeypatch.setattr(samples, "ROWS", 3)  # In the middle of the second row.
     rows = "".join(f'{number},"two\nlines"\n' for number in range(20))
     path = written(tmp_path, "large.csv", f"id,note\n{rows}")
     with samples.excerpt(str(path)) as beginning:

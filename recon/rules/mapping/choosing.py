@@ -42,7 +42,7 @@ def choose(sample: Sample, side: str, taken: Mapping[str, Iterable[str]]) -> dic
     used = {source for sources in taken.values() for source in sources}
     found: dict[str, Found] = {}
     for ours, begins in BEGINNINGS[side].items():
-        sources = () if ours in taken else _beginning(sample, begins, used)
+        sources = () if ours in taken else _beginning(sample, begins)
         if sources:
             found[ours] = Found(sources, f"its cells begin with {' or '.join(begins)}", by_cells=True)
             used.update(sources)
@@ -94,13 +94,13 @@ def cells_of(sample: Sample, source: str) -> list[object]:
     return [cell for cell in sample.filled(source) if cell not in EMPTY]
 
 
-def _beginning(sample: Sample, begins: tuple[str, ...], used: set[str]) -> tuple[str, ...]:
+def _beginning(sample: Sample, begins: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns whose cells begin so, in the order of the beginnings."""
     found: dict[str, int] = {}
     for header in sample.columns:
         cells = [cell for cell in cells_of(sample, header) if isinstance(cell, str)]
         fits = [place for cell in cells for place, each in enumerate(begins) if cell.startswith(each)]
-        if header not in used and cells and len(fits) >= _MOST * len(cells):
+        if cells and len(fits) >= _MOST * len(cells):
             found[header] = min(fits)
     whole = {header: place for header, place in found.items() if "." not in header and "[" not in header}
     chosen = whole or found
