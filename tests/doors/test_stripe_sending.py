@@ -143,9 +143,33 @@ def test_a_strange_refusal_is_not_the_providers(status: str, sent: str) -> None:
     assert (heard.refused, heard.refund) == (False, None)
 
 
+OURS = '{"error": {"message": "no", "type": "invalid_request_error"}}'
+
+
+@pytest.mark.parametrize(
+    "sent, numbered, refused",
+    [
+        (OURS, True, True),
+        (OURS, False, False),  # Whoever copies the provider's words has no number of its.
+        ('{"error": {"message": "Bad Request", "code": 400}}', True, False),
+        ('{"error": {"status": "NOT_FOUND"}}', True, False),
+        ('{"error": {"type": "about:blank"}}', True, False),
+        ('{"error": {}}', True, False),
+    ],
+)
+@pytest.mark.parametrize("status", ["400 Bad", "402 Pay", "403 No", "404 None", "429 Slow"])
+def test_only_the_providers_word_under_its_requests_number_is_a_refusal(
+    status: str, sent: str, *, numbered: bool, refused: bool
+) -> None:
+    with wire(answers(status, sent, *["Request-Id: req_1"][:numbered])) as served:
+        heard = send(served.url)
+
+    assert (heard.refused, heard.refund) == (refused, None)
+
+
 def test_no_secret_is_in_what_was_said() -> None:
-    leaking = json.dumps({"error": {"message": "Bad key sk_live_abcdef123456", "type": "x"}})
-    with wire(answers("401 No", leaking)) as served:
+    said = {"message": "Bad key sk_live_abcdef123456", "type": "invalid_request_error"}
+    with wire(answers("401 No", json.dumps({"error": said}), "Request-Id: req_1")) as served:
         heard = send(served.url)
 
     assert heard.refused

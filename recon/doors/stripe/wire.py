@@ -28,6 +28,16 @@ from recon.model.records.guarded import Heard
 from recon.model.settings import ProviderSettings
 
 _SECRET = re.compile(r"\b(?:[sr]k|whsec)_\w+")  # Keys, and what signs webhooks.
+# What the provider calls its errors; gateways call theirs otherwise, or nothing. The last two are of old
+# API versions. Source: https://docs.stripe.com/api/errors
+_KINDS = {
+    "api_error",
+    "card_error",
+    "idempotency_error",
+    "invalid_request_error",
+    "authentication_error",
+    "rate_limit_error",
+}
 # A page of a hundred refunds with all the metadata they may have is a fifth of it.
 LARGEST_BYTES = 32 * 1024 * 1024
 
@@ -254,11 +264,13 @@ def heard(error: stripe.StripeError, what: str) -> Heard:
     said = str(told.error if isinstance(told, Later) else told)
     if isinstance(error, stripe.APIConnectionError):
         return Heard(said=said, unsent=_line.refused)
+    kind = _word(error, "type")
     return Heard(
         status=error.http_status,
-        refused=error.error is not None,
+        # Whoever stands between answers with an error as well, and before it may have passed the request on.
+        refused=kind in _KINDS and bool(error.request_id),
         code=_word(error, "code"),
-        kind=_word(error, "type"),
+        kind=kind,
         param=_word(error, "param"),
         said=said,
         replayed=replayed(error.headers),

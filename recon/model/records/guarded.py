@@ -47,10 +47,10 @@ class FindingKind(StrEnum):
 class Heard:
     """What came back on one request that makes a refund. Source: the provider, or the wire.
 
-    status: of HTTP; None where no answer came. refund: that the answer shows. refused: whether the body is an
-    error in the provider's own form. code, kind, param: the provider's words in it. said: why there is no
-    refund, without secrets. replayed: the answer is a kept one, of an earlier request with the same key.
-    retry_after_seconds: None where nobody said. unsent: nothing left this machine.
+    status: of HTTP; None where no answer came. refund: that the answer shows. refused: whether it is an error
+    in the provider's own words, under its request's number. code, kind, param: its words in it. said: why
+    there is no refund, without secrets. replayed: the answer is a kept one, of an earlier request with the
+    same key. retry_after_seconds: None where nobody said. unsent: nothing left this machine.
     """
 
     status: int | None = None
