@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from recon.rules.mapping.trying import Pair
 
 
+_MAPS = "maps"  # Where the presets are, in the shipped configuration.
+
+
 class Format(StrEnum):
     """How the answer is written."""
 
@@ -129,12 +132,14 @@ def map_(
     Exit 1: somebody has to decide something, or rows would be rejected.
     Exit 2: the file or an argument cannot be used.
     """
+    from recon.doors import config
     from recon.doors.files import maps
 
+    folder = config.shipped(_MAPS)
     if presets:
-        map_screen.show_presets(maps.presets(), as_json=format_ is Format.JSON)
+        map_screen.show_presets(maps.presets(folder), as_json=format_ is Format.JSON)
         return
-    chosen = None if preset is None else maps.named(preset)
+    chosen = None if preset is None else maps.named(folder, preset)
     if file is None:
         _write_preset(chosen, output)
         return
@@ -182,13 +187,14 @@ def _looked(
     Raises:
         UnusableInput: it cannot be read, or is known as something else than refunds.
     """
+    from recon.doors import config
     from recon.doors.files import maps, samples
     from recon.model import columns
     from recon.rules.mapping import proposing, writing
 
     with samples.excerpt(file, format_) as excerpt:
         sample = samples.read(excerpt)
-        chosen = preset or proposing.recognised(sample, maps.presets(), side)
+        chosen = preset or proposing.recognised(sample, maps.presets(config.shipped(_MAPS)), side)
         advice = columns.mistaken(sample.headers, columns.REFUNDS)
         if advice is not None and chosen is None and side is not sides.Side.INTENTS:
             raise UnusableInput(f"{excerpt.label} holds no refunds: {advice}.")

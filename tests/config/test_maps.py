@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from recon.cli.main import main
+from recon.doors import config
 from recon.doors.files import maps, reading
 from recon.model.records.maps import Preset
 from tests.config.shops import REFUNDS, SHOPS, Rows
 
 Recon = Callable[..., tuple[int, dict[str, Any]]]
-NAMES = [each.name for each in maps.presets()]
+FOLDER = config.shipped("maps")
+NAMES = [each.name for each in maps.presets(FOLDER)]
 # Shops whose tables keep the provider's id of a refund; the others' links are inferred.
 STRONG = {"lago", "polar", "pretix", "saleor", "spree", "woocommerce"}
 
@@ -72,7 +74,7 @@ def test_a_preset_alone_reads_its_shop_s_table_as_the_proposed_map_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shop: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    intake = reading.read_intents(written(shop, SHOPS[shop]), maps.named(shop).told)
+    intake = reading.read_intents(written(shop, SHOPS[shop]), maps.named(FOLDER, shop).told)
 
     assert intake.frame["amount_minor"].tolist() == [4900, 500]
     assert intake.frame["currency"].tolist() == ["usd", "usd"]
@@ -84,7 +86,7 @@ def test_a_preset_alone_reads_its_shop_s_table_as_the_proposed_map_does(
 def test_a_credit_note_s_id_in_the_provider_s_metadata_is_the_key_of_a_lago_refund(tmp_path: Path) -> None:
     path = tmp_path / "refunds.json"
     path.write_text(json.dumps(REFUNDS))
-    frame = reading.read_refunds(path, maps.named("lago").told).frame
+    frame = reading.read_refunds(path, maps.named(FOLDER, "lago").told).frame
 
     assert frame["intent_key"].fillna("").tolist() == ["note-1", ""]
 
@@ -127,7 +129,7 @@ def test_a_word_that_a_preset_does_not_know_is_a_question(recon: Recon) -> None:
     assert '"Settled" = "done"' in decision["answers"][0]["line"]
 
 
-@pytest.mark.parametrize("preset", maps.presets(), ids=NAMES)
+@pytest.mark.parametrize("preset", maps.presets(FOLDER), ids=NAMES)
 def test_a_preset_says_what_it_is_of_how_to_get_it_and_where_its_words_come_from(preset: Preset) -> None:
     assert len(preset.title) > len(preset.name)
     assert preset.get.endswith(".")
@@ -137,7 +139,7 @@ def test_a_preset_says_what_it_is_of_how_to_get_it_and_where_its_words_come_from
 
 
 def test_every_shop_has_a_preset_and_no_table_is_known_by_two() -> None:
-    known = {each.name: each.known_by for each in maps.presets()}
+    known = {each.name: each.known_by for each in maps.presets(FOLDER)}
     fitting = {shop: [name for name in known if known[name] <= set(rows[0])] for shop, rows in SHOPS.items()}
 
     assert set(known) - set(SHOPS) == {"stripe-balance"}

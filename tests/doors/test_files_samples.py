@@ -7,10 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from recon.doors import config
 from recon.doors.files import maps, reading, samples
 from recon.model.errors import ConfigurationError, UnusableInput
 from recon.model.samples import Sample
 from tests.doors.refund_files import OBJECT
+
+FOLDER = config.shipped("maps")
 
 
 def looked(path: Path) -> Sample:
@@ -149,4 +152,4 @@ def test_a_side_is_added_behind_what_a_map_says_and_never_written_over(tmp_path:
 
 def test_a_preset_that_nobody_ships_is_refused_with_those_that_are() -> None:
     with pytest.raises(ConfigurationError, match=r"lago, medusa.*found 'shopify'"):
-        maps.named("shopify")
+        maps.named(FOLDER, "shopify")

@@ -5,8 +5,6 @@ Never changes a map: what is to be written is handed back.
 
 import tomllib
 from collections.abc import Iterator
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from recon.model import mapping_toml
@@ -15,29 +13,20 @@ from recon.model.records.maps import Preset
 
 # The head of a preset: comments, each of which begins with one of these.
 _GET, _SOURCE, _KNOWN_BY = "Get it: ", "Source: ", "Known by: "
-_FOLDER = "maps"
 
 
-def presets() -> tuple[Preset, ...]:
-    """Return the shipped maps, by name.
-
-    Raises:
-        ConfigurationError: the installation lacks them.
-    """
-    folder = _shipped() / _FOLDER
-    if not folder.is_dir():
-        raise ConfigurationError("The presets are missing from this installation: install recon again.")
-    texts = {each.name: each.read_text("utf-8") for each in folder.iterdir() if each.name.endswith(".toml")}
-    return tuple(_preset(name.removesuffix(".toml"), texts[name]) for name in sorted(texts))
+def presets(folder: Path) -> tuple[Preset, ...]:
+    """Return the maps in the folder in which they are shipped, by name."""
+    return tuple(_preset(path) for path in sorted(folder.glob("*.toml")))
 
 
-def named(name: str) -> Preset:
+def named(folder: Path, name: str) -> Preset:
     """Return one of the shipped maps.
 
     Raises:
         ConfigurationError: there is none of that name.
     """
-    found = presets()
+    found = presets(folder)
     chosen = next((each for each in found if each.name == name), None)
     if chosen is None:
         known = ", ".join(each.name for each in found)
@@ -65,16 +54,17 @@ def joined(path: Path, side: str, text: str) -> str:
     return f"{old.rstrip()}\n\n{text}"
 
 
-def _preset(name: str, text: str) -> Preset:
+def _preset(path: Path) -> Preset:
     """Return a shipped map with what its head says of it."""
+    text = path.read_text("utf-8")
     told = dict(_told(text))
     return Preset(
-        name=name,
+        name=path.stem,
         title=told["title"],
         get=told[_GET],
         source=told[_SOURCE],
         known_by=frozenset(mark.strip() for mark in told[_KNOWN_BY].split(",")),
-        told=mapping_toml.read(text, file=f"{_FOLDER}/{name}.toml"),
+        told=mapping_toml.read(text, file=path.name),
         text=text,
     )
 
@@ -92,10 +82,3 @@ def _told(text: str) -> Iterator[tuple[str, str]]:
         yield last, said
         last, said = begun, line.removeprefix(f"# {begun}").strip()
     yield last, said
-
-
-def _shipped() -> Traversable:
-    """Return the folder of the shipped configuration, in a wheel or in a checkout."""
-    package = files("recon")
-    wheel = package / "_config"
-    return wheel if wheel.is_dir() else package / ".." / "config"
