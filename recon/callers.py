@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 from sqlalchemy import Engine
 
@@ -24,6 +25,9 @@ from recon.rules import guarding, outcomes
 
 _THREADS = 32  # Calls at a time of one process; those that wait for another's answer hold one each.
 _LONGEST_WORD = 500  # Of what is recorded about a call: enough to find it again.
+_CLOSED = "this tool is closed"
+_NO_LOOP = "it was asked for outside an event loop of asyncio"
+_NO_THREAD = "this process can start no thread for it"
 
 Clock = Callable[[], datetime]
 GiveUp = Callable[[], bool]  # Says yes once nobody waits for a call any more.
@@ -46,37 +50,55 @@ def opened(engine: Database | Engine) -> Database:
     return Database.open(engine.url.render_as_string(hide_password=False))
 
 
-def threads(name: str) -> ThreadPoolExecutor:
-    """Return the threads in which asynchronous calls of one tool wait."""
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix=name)
+class Threads(ThreadPoolExecutor):
+    """The threads in which asynchronous calls of one tool wait, until it is closed."""
+
+    closed = False
+
+    def __init__(self, name: str) -> None:
+        super().__init__(_THREADS, thread_name_prefix=name)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 -- as the executor has it
+        """Wait for calls under way; none begins any more."""
+        self.closed = True
+        super().shutdown(wait, cancel_futures=cancel_futures)
 
 
-def turned_away(noun: str) -> Outcome:
-    """Return what a call of a closed tool is told."""
-    return outcomes.not_by_this(noun, None, "this tool is closed")
+def turned_away(noun: str, why: str = _CLOSED) -> Outcome:
+    """Return what a call is told that a tool does not take on, and why."""
+    return outcomes.not_by_this(noun, None, why)
 
 
 async def awaited(
-    pool: ThreadPoolExecutor, work: Callable[[GiveUp, float], Outcome], *, closed: Outcome
+    threads: Threads, work: Callable[[GiveUp, float], Outcome], *, noun: str, sends: bool = True
 ) -> Outcome:
     """Return what comes of the work without holding up the event loop.
 
     work: takes what tells it to give up, and when the caller began to wait, on time.monotonic(): it may have
-    to wait for a thread. closed: what is told where there are no threads any more. Whoever is cancelled hears
-    of it at once, and the work is told to give up.
+    to wait for a thread. sends: whether it may send something; what only looks leaves unknown what it cannot
+    see. Whoever is cancelled hears of it at once, and the work is told to give up.
     """
-    stop = threading.Event()
-    context = contextvars.copy_context()
-    loop = asyncio.get_running_loop()
+    unknown = outcomes.unknown(noun, None)
+    stop, claim = threading.Event(), threading.Lock()
+    run = partial(_claimed, claim, contextvars.copy_context(), work, stop.is_set, time.monotonic())
     try:
-        running = loop.run_in_executor(pool, context.run, work, stop.is_set, time.monotonic())
-    except RuntimeError:  # The process is ending.
-        return closed
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # Another kind of loop drives it, such as trio's, or a person by hand.
+        return turned_away(noun, _NO_LOOP) if sends else unknown
+    if threads.closed:
+        return turned_away(noun) if sends else unknown
     try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:  # The framework's time-out, or a person who closed the window.
+        running = loop.run_in_executor(threads, run)
+    except RuntimeError:
+        # The process is ending, or may start no more threads. What was queued by then may still be taken up.
+        stop.set()
+        return turned_away(noun, _NO_THREAD) if sends and claim.acquire(blocking=False) else unknown
+    try:
+        told = await asyncio.shield(running)
+    except BaseException:  # The framework's time-out, a person who closed the window, a coroutine let go.
         stop.set()
         raise
+    return told or unknown
 
 
 def asked(words: Mapping[str, object]) -> Asked:
@@ -101,3 +123,14 @@ def standing(gate: Gate, row: Guarded, noun: str, now: datetime) -> Outcome:
     if row.first_sent_at is None and row.until <= now:
         return outcomes.not_sent(noun, row.key, "nobody has sent it")
     return outcomes.open_still(noun, row)
+
+
+def _claimed(
+    claim: threading.Lock,
+    context: contextvars.Context,
+    work: Callable[[GiveUp, float], Outcome],
+    give_up: GiveUp,
+    began: float,
+) -> Outcome | None:
+    """Return what comes of the work; None where whoever asked was told by then that it is not done."""
+    return context.run(work, give_up, began) if claim.acquire(blocking=False) else None

@@ -77,7 +77,7 @@ class Guard:
             clock=clock,
             sleep=sleep,
         )
-        self._threads = callers.threads(f"recon-{tool}")
+        self._threads = callers.Threads(f"recon-{tool}")
 
     @classmethod
     def from_settings(
@@ -130,7 +130,7 @@ class Guard:
         """Do the same without holding up the event loop; what cancels it is heard at once, as of a refund."""
         about = {"call_id": call_id, "caller": caller}
         work = partial(self._call, fields=fields, body=body, noun=noun, account=account, about=about)
-        return await callers.awaited(self._threads, work, closed=callers.turned_away(noun))
+        return await callers.awaited(self._threads, work, noun=noun)
 
     def check(self, fields: Fields, *, noun: str, account: str = "") -> Outcome:
         """Return how the side effect of these fields stands; sends nothing.
@@ -155,8 +155,7 @@ class Guard:
     async def acheck(self, fields: Fields, *, noun: str, account: str = "") -> Outcome:
         """Do the same without holding up the event loop."""
         work = partial(self.check, fields, noun=noun, account=account)
-        unknown = outcomes.unknown(noun, None)
-        return await callers.awaited(self._threads, lambda *_: work(), closed=unknown)
+        return await callers.awaited(self._threads, lambda *_: work(), noun=noun, sends=False)
 
     def conclude(
         self,
@@ -216,6 +215,8 @@ class Guard:
         about: Mapping[str, object],
     ) -> Outcome:
         """Return the outcome of one call, whatever happens."""
+        if self._threads.closed:
+            return callers.turned_away(noun)
         key = None
         try:
             wanted = self._wanted(fields, body, noun, account)

@@ -80,7 +80,7 @@ class RefundTool:
             clock=clock,
             sleep=sleep,
         )
-        self._threads = callers.threads("recon-refund")
+        self._threads = callers.Threads("recon-refund")
 
     @classmethod
     def from_settings(cls, settings: Settings | None = None, *, tool: str = TOOL) -> Self:
@@ -162,7 +162,7 @@ class RefundTool:
             account=account,
             customer_id=customer_id,
         )
-        return await callers.awaited(self._threads, work, closed=callers.turned_away(_NOUN))
+        return await callers.awaited(self._threads, work, noun=_NOUN)
 
     def check_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
         """Return how the newest refund of an order stands, and in others how earlier ones do; sends nothing.
@@ -185,8 +185,7 @@ class RefundTool:
     async def acheck_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
         """Do the same without holding up the event loop."""
         work = partial(self.check_refund_status, order_id, account=account)
-        unknown = outcomes.unknown(_NOUN, None)
-        return await callers.awaited(self._threads, lambda *_: work(), closed=unknown)
+        return await callers.awaited(self._threads, lambda *_: work(), noun=_NOUN, sends=False)
 
     def settle(self) -> Settled:
         """Look up what is unsettled, send nothing, and return what became of it.
@@ -210,6 +209,8 @@ class RefundTool:
         **asked: object,
     ) -> Outcome:
         """Return the outcome of one call, whatever happens."""
+        if self._threads.closed:
+            return callers.turned_away(_NOUN)
         noun, key = _NOUN, None
         try:
             business = keys.refund(**asked)

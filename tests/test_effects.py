@@ -283,5 +283,7 @@ async def test_a_guard_that_is_closed_sends_nothing_and_does_not_raise(
         pass
     outcome = await guarded.acall({"order": "1"}, {"to": "Ana"}, noun="parcel")
     seen = await guarded.acheck({"order": "1"}, noun="parcel")
+    plain = guarded.call({"order": "1"}, {"to": "Ana"}, noun="parcel")
 
     assert (statuses(outcome, seen), post.parcels) == (["rejected", "pending_unknown"], [])
+    assert told(plain) == told(outcome)
