@@ -199,6 +199,19 @@ def test_two_unknown_exports_and_one_map_lead_to_the_answer(recon: Recon) -> Non
     assert answer.document["counts"]["matched"] == 1
 
 
+def test_what_a_doubt_about_accounts_proposes_is_understood(recon: Recon) -> None:
+    Path("own.csv").write_text(
+        "key,account,amount_minor,currency,status,created_at\nk1,Ann's,4900,usd,done,2026-03-06T17:00:00Z\n"
+    )
+    Path("map.toml").write_text('[intents]\naccount = { constant = "" }\n')
+    run = recon("map", "own.csv")
+
+    assert 'account = { constant = "" }' in run.stdout
+    assert reading.read_intents("own.csv").frame["account"].tolist() == ["Ann's"]
+    told = reading.read_mapping(Path("map.toml"))
+    assert reading.read_intents("own.csv", told).frame["account"].tolist() == [""]
+
+
 def test_a_preset_is_printed_with_its_query_or_written(recon: Recon) -> None:
     printed = recon("map", "--preset", "spree")
     kept = recon("map", "--preset", "spree", "--output", "spree.toml")

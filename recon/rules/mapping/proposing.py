@@ -15,6 +15,7 @@ from recon.model.samples import Sample
 from recon.rules.mapping import choosing, fields, sides
 from recon.rules.mapping.choosing import EMPTY, Found, cells_of
 from recon.rules.mapping.fields import Drawn
+from recon.rules.mapping.names import BEGINNINGS
 
 _HANDLED = frozenset({"amount", "amount_minor", "currency", "status"})
 _PLAIN = frozenset({"system", "operator_key"})  # Read by our own names alone.
@@ -188,7 +189,18 @@ def _other(drawn: Drawn, ours: str, found: Found) -> None:
         if len(cells) < rows:
             doubts.append(f"{rows - len(cells)} of {rows} rows have none.")
         found = replace(found, why=f"{found.why}; {len(set(cells))} different in {len(cells)} rows")
+    if ours == "account" and not _are_accounts(drawn, found):
+        doubts.append(
+            'Its cells are no accounts of the provider (acct_): account = { constant = "" } says that all are'
+            " the platform's own."
+        )
     drawn.line(ours, Column(found.sources), found, *doubts)
+
+
+def _are_accounts(drawn: Drawn, found: Found) -> bool:
+    """Return whether a column holds accounts of the provider's, or nothing."""
+    begins = BEGINNINGS[drawn.side]["account"]
+    return all(str(cell).startswith(begins) for cell in cells_of(drawn.sample, found.sources[0]))
 
 
 def _keep_to_keys(drawn: Drawn) -> None:

@@ -174,6 +174,13 @@ def test_a_payment_of_somebody_s_own_is_left_out_with_a_reason() -> None:
     assert proposal.doubts[0].startswith("payment_id is left out")
 
 
+@pytest.mark.parametrize("account, doubts", [("Ann's", 1), ("acct_1", 0), (None, 0)])
+def test_an_account_that_is_none_of_the_provider_s_is_a_doubt(account: str | None, doubts: int) -> None:
+    proposal = proposing.propose(sample({**OWN, "account": account, "order_id": "8812"}))
+
+    assert sum(len(line.doubts) for line in proposal.lines if line.ours == "account") == doubts
+
+
 def test_a_payment_and_a_charge_are_two_candidates_for_one_column() -> None:
     rows = [{**SHOP, "charge": "ch_1", "intent": "pi_1"}]
 
