@@ -122,6 +122,9 @@ def standing(gate: Gate, row: Guarded, noun: str, now: datetime) -> Outcome:
         return outcomes.failed(noun, row)
     if row.first_sent_at is None and row.until <= now:
         return outcomes.not_sent(noun, row.key, "nobody has sent it")
+    with suppress(ReconError):  # The database is away.
+        if gate.may_send_again(row) and not gate.is_switched_off(row):
+            return outcomes.absent(noun, row)
     return outcomes.open_still(noun, row)
 
 

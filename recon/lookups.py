@@ -66,6 +66,22 @@ class Lookups:
         self._write(held, until)
         return held
 
+    def may_send_again(self, row: Guarded) -> bool:
+        """Return whether it is proved that nothing came of it, and the same may be sent with the same key."""
+        theirs, ours = self._hands[row.tool].now(), self._clock()
+        now = ours if theirs is None else max(ours, theirs)  # The key is pruned by the provider's clock.
+        unknown = row.status is IntentStatus.PENDING_UNKNOWN
+        return unknown and guarding.may_send_again(row, now, self._settings)
+
+    def is_switched_off(self, row: Guarded) -> bool:
+        """Return whether a kill switch keeps it from being sent.
+
+        Raises:
+            ReconError: the database is away.
+        """
+        with self._database.read() as connection:
+            return intents.switched_off(connection, row.tool, row)
+
     def confirm(self, row: Guarded, noun: str, *, until: float | None = None) -> Outcome:
         """Return how what is done stands now; it stays done where the world does not say."""
         if row.result_id is None:

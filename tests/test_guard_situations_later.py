@@ -79,6 +79,22 @@ def test_nothing_is_sent_again_once_the_key_may_be_pruned(shop: Shop) -> None:
     assert (str(last.status), shop.refunds(), len(shop.posts())) == ("pending_unknown", (), 1)
 
 
+def test_a_status_says_that_the_same_call_may_be_made_where_it_is_sent(shop: Shop) -> None:
+    shop.street.fault(REFUNDS, "drop_before")
+    shop.refund()
+    early = shop.tool.check_refund_status("8812")
+    for _ in range(2):
+        shop.pass_time(minutes=2)
+        proved = shop.tool.check_refund_status("8812")
+    shop.throw()
+    off = shop.tool.check_refund_status("8812")
+    shop.throw(thrown=False)
+
+    assert statuses(early, proved, off) == ["pending_unknown"] * 3
+    assert ["may be made now" in each.message for each in (early, proved, off)] == [False, True, False]
+    assert (str(shop.refund().status), len(shop.posts())) == ("done", 2)
+
+
 def test_the_providers_clock_says_when_a_key_is_pruned(shop: Shop) -> None:
     shop.street.fault(REFUNDS, "drop_before")
     shop.refund()

@@ -1,7 +1,8 @@
 """What a call of a guarded tool is told: one status, and one short instruction that a model can follow.
 
-Pure. A message never asks for another attempt where something may have been sent, and the same state is told
-in the same words, which hold neither a key nor a request's id: the log and the books have them.
+Pure. A message never asks for another attempt where something may have been sent, unless it is proved that
+nothing came of it. The same state is told in the same words, which hold neither a key nor a request's id: the
+log and the books have them.
 """
 
 from recon.model import refusals
@@ -27,8 +28,9 @@ def unknown(noun: str, key: IntentKey | None, *, person: bool = False) -> Outcom
     """Return that nobody knows yet. person: nothing but a person finds out."""
     whose = " A person has to look into it." if person else ""
     said = (
-        f"It is not known yet whether the {noun} is done.{whose} Do not try again and do not do it in any "
-        "other way. Tell the customer that it is being checked. Ask for its status later."
+        f"It is not known yet whether the {noun} is done.{whose} Do not try again now and do not do it in "
+        "any other way. Tell the customer that it is being checked. Ask for its status later, and do what "
+        "that says."
     )
     return Outcome(OutcomeStatus.PENDING_UNKNOWN, said, key)
 
@@ -36,6 +38,12 @@ def unknown(noun: str, key: IntentKey | None, *, person: bool = False) -> Outcom
 def open_still(noun: str, row: Guarded) -> Outcome:
     """Return that nobody knows; where the provider refused all the same, only a person can find out."""
     return unknown(noun, row.key, person=row.refusal is not None)
+
+
+def absent(noun: str, row: Guarded) -> Outcome:
+    """Return that it is proved that nothing came of what was sent: the same call sends it once more."""
+    said = f"Nothing came of the {noun} so far. The same call may be made now. Do not do it in any other way."
+    return Outcome(OutcomeStatus.PENDING_UNKNOWN, said, row.key)
 
 
 def told(row: Guarded, noun: str, state: str | None, *, again: bool) -> Outcome:

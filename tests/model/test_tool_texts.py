@@ -14,7 +14,7 @@ def test_what_a_model_reads_passes_our_own_lint(text: str) -> None:
 
 def test_the_lint_would_have_seen_it() -> None:
     worse = tool_texts.PROMPT.replace(
-        "Never try again, and never try another", "Call refund_order again, any"
+        "Do not try again by yourself, and never\n  try another", "Call refund_order again, any"
     )
 
     assert len(finding.find(worse, "prompt.md").flaws) == 1

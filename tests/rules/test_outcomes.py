@@ -51,8 +51,9 @@ TOLD = [
         "pending_unknown",
         None,
         (
-            f"It is not known yet whether {IT_TOO} is done. Do not try again and do not do it in any other "
-            "way. Tell the customer that it is being checked. Ask for its status later."
+            f"It is not known yet whether {IT_TOO} is done. Do not try again now and do not do it in any "
+            "other way. Tell the customer that it is being checked. Ask for its status later, and do what "
+            "that says."
         ),
     ),
     (
@@ -61,9 +62,15 @@ TOLD = [
         None,
         (
             f"It is not known yet whether {IT_TOO} is done. A person has to look into it. Do not try again "
-            "and do not do it in any other way. Tell the customer that it is being checked. Ask for its "
-            "status later."
+            "now and do not do it in any other way. Tell the customer that it is being checked. Ask for its "
+            "status later, and do what that says."
         ),
+    ),
+    (
+        outcomes.absent(NOUN, ROW),
+        "pending_unknown",
+        None,
+        (f"Nothing came of {IT_TOO} so far. The same call may be made now. Do not do it in any other way."),
     ),
     (
         outcomes.failed(NOUN, replace(SENT, refusal="the charge is disputed.")),
@@ -155,7 +162,7 @@ def test_what_is_told(outcome: Outcome, status: str, refund_id: str | None, mess
     expected = {"status": status, "message": message} | ({"refund_id": refund_id} if refund_id else {})
 
     assert outcome.to_model() == expected
-    assert outcome.intent_key == (KEY if message.startswith(("The", "It")) else None)
+    assert outcome.intent_key == (KEY if message.startswith(("The", "It", "Nothing came")) else None)
 
 
 def test_only_what_was_certainly_not_sent_may_be_asked_for_again() -> None:
