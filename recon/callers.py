@@ -70,17 +70,24 @@ def turned_away(noun: str, why: str = _CLOSED) -> Outcome:
 
 
 async def awaited(
-    threads: Threads, work: Callable[[GiveUp, float], Outcome], *, noun: str, sends: bool = True
+    threads: Threads,
+    work: Callable[[GiveUp, float], Outcome],
+    *,
+    noun: str,
+    sends: bool = True,
+    began: float | None = None,
 ) -> Outcome:
     """Return what comes of the work without holding up the event loop.
 
     work: takes what tells it to give up, and when the caller began to wait, on time.monotonic(): it may have
     to wait for a thread. sends: whether it may send something; what only looks leaves unknown what it cannot
-    see. Whoever is cancelled hears of it at once, and the work is told to give up.
+    see. began: where that was before this. Whoever is cancelled hears of it at once, and the work is told to
+    give up.
     """
     unknown = outcomes.unknown(noun, None)
     stop, claim = threading.Event(), threading.Lock()
-    run = partial(_claimed, claim, contextvars.copy_context(), work, stop.is_set, time.monotonic())
+    since = time.monotonic() if began is None else began
+    run = partial(_claimed, claim, contextvars.copy_context(), work, stop.is_set, since)
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:  # Another kind of loop drives it, such as trio's, or a person by hand.

@@ -70,13 +70,14 @@ class RefundTool:
         self._database = callers.opened(engine)
         self._provider = provider
         self._clock = clock
+        self._settings = settings or GuardSettings()
         self._tool = tool
         self._operation = operation or tool
         self._team = team
         self._gate = Gate(
             self._database,
             {tool: Refunds(provider)},
-            settings=settings or GuardSettings(),
+            settings=self._settings,
             clock=clock,
             sleep=sleep,
         )
@@ -99,6 +100,11 @@ class RefundTool:
         database = Database.open(told.database_url.reveal())
         return cls(database, reached(told), settings=told.guard, tool=tool, operation=operation)
 
+    @property
+    def deadline_seconds(self) -> float:
+        """Return within what time a call is answered, from when its caller began to wait."""
+        return self._settings.deadline_seconds
+
     def refund_order(
         self,
         order_id: str | int,
@@ -112,16 +118,18 @@ class RefundTool:
         reason: str | None = _USUAL_REASON,
         call_id: str | None = None,
         caller: str | None = None,
+        began: float | None = None,
     ) -> Outcome:
         """Refund an order once, and return what the caller may believe.
 
         amount: major units, never a float. payment: the provider's id of what the customer paid. reference:
         what makes a second refund of the order another one, such as an order line or a return; never of the
-        model's making. call_id, caller: who asked; recorded only.
+        model's making. call_id, caller: who asked; recorded only. began: when the caller began to wait, on
+        time.monotonic(), where that was before this; None is now.
         """
         return self._refund(
             callers.never,
-            None,
+            began,
             about={"call_id": call_id, "caller": caller, "reason": reason},
             order_id=order_id,
             amount=amount,
@@ -145,6 +153,7 @@ class RefundTool:
         reason: str | None = _USUAL_REASON,
         call_id: str | None = None,
         caller: str | None = None,
+        began: float | None = None,
     ) -> Outcome:
         """Do the same without holding up the event loop.
 
@@ -162,7 +171,7 @@ class RefundTool:
             account=account,
             customer_id=customer_id,
         )
-        return await callers.awaited(self._threads, work, noun=_NOUN)
+        return await callers.awaited(self._threads, work, noun=_NOUN, began=began)
 
     def check_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
         """Return how the newest refund of an order stands, and in others how earlier ones do; sends nothing.

@@ -8,6 +8,7 @@ import asyncio
 import inspect
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -47,10 +48,12 @@ class Refunds:
         caller: str | None = None,
     ) -> Outcome:
         """Refund an order once. call_id, caller: who asked, as the framework names them; recorded only."""
+        began = time.monotonic()
         found = self._found(order_id)
         if isinstance(found, Outcome):
             return found
-        return self._tool.refund_order(**_asked(found, amount, reason), call_id=call_id, caller=caller)
+        asked = _asked(found, amount, reason)
+        return self._tool.refund_order(**asked, call_id=call_id, caller=caller, began=began)
 
     async def arefund(
         self,
@@ -61,11 +64,13 @@ class Refunds:
         call_id: str | None = None,
         caller: str | None = None,
     ) -> Outcome:
-        """Do the same without holding up the event loop."""
+        """Do the same without holding up the event loop; a look-up that takes too long is let go."""
+        began = time.monotonic()
         found = await self._afound(order_id)
         if isinstance(found, Outcome):
             return found
-        return await self._tool.arefund_order(**_asked(found, amount, reason), call_id=call_id, caller=caller)
+        asked = _asked(found, amount, reason)
+        return await self._tool.arefund_order(**asked, call_id=call_id, caller=caller, began=began)
 
     def status(self, order_id: object) -> Outcome:
         """Return how the refunds of an order stand; sends nothing."""
@@ -121,12 +126,19 @@ class Refunds:
         if isinstance(named, Outcome):
             return named
         try:
-            if inspect.iscoroutinefunction(self._lookup):
-                found = await self._lookup(named)
-            else:
-                found = await asyncio.to_thread(_plainly, self._lookup, named)
-                found = await found if inspect.isawaitable(found) else found
-        except Exception:  # As above.
+            async with asyncio.timeout(self._tool.deadline_seconds):
+                if inspect.iscoroutinefunction(self._lookup):
+                    found = await self._lookup(named)
+                else:
+                    found = await asyncio.to_thread(_plainly, self._lookup, named)
+                    found = await found if inspect.isawaitable(found) else found
+        except asyncio.CancelledError:
+            asking = asyncio.current_task()
+            if asking is None or asking.cancelling():  # Nobody waits for an answer.
+                raise
+            log.exception("What looks up the order of a refund was cancelled.")  # By the host's own code.
+            return _away(named, status=status)
+        except Exception:  # As above; or it took too long.
             log.exception("The order of a refund cannot be looked up.")
             return _away(named, status=status)
         return _payable(named, found, status=status)

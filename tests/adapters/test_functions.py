@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from recon.adapters.functions import Refunds
 from recon.guard import Outcome
 from recon.model.records.payables import Payable
 from tests.adapters.hosts import ARGUMENTS, Host, naive
-from tests.guards import LISTS, ORDER, PAYMENT, REFUNDS, statuses
+from tests.guards import HASTY, LISTS, ORDER, PAYMENT, REFUNDS, statuses
 from tests.loops import in_a_thread
 
 
@@ -73,9 +74,18 @@ def stops(_order: str) -> Payable:
     raise StopIteration
 
 
+async def looks_for_what_was_cancelled(_order: str) -> Payable:
+    """A task of the shop's own was cancelled; whoever asks was not."""
+    inner = asyncio.ensure_future(asyncio.sleep(60))
+    inner.cancel()
+    await inner
+    raise AssertionError
+
+
 LOOKUPS: list[tuple[Callable[[str], Any], str, str]] = [
     (breaks, "the order cannot be looked up", "pending_unknown"),
     (stops, "the order cannot be looked up", "pending_unknown"),
+    (looks_for_what_was_cancelled, "the order cannot be looked up", "pending_unknown"),
     (lambda _: None, "found none that is called 8812", "rejected"),
     (lambda _: {"payment": PAYMENT}, "the order cannot be looked up", "pending_unknown"),
     (lambda _: Payable(ORDER, "no payment", "usd"), "payment must be the provider's id", "rejected"),
@@ -83,7 +93,7 @@ LOOKUPS: list[tuple[Callable[[str], Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("lookup, why, status", LOOKUPS, ids="abcdef")
+@pytest.mark.parametrize("lookup, why, status", LOOKUPS, ids="abcdefg")
 def test_what_the_books_do_not_say_is_a_stable_refusal(
     host: Host, lookup: Callable[[str], Any], why: str, status: str
 ) -> None:
@@ -166,6 +176,32 @@ async def test_books_that_are_read_slowly_hold_up_no_event_loop(host: Host) -> N
     asyncio.get_running_loop().call_later(0.05, turned.set)
 
     assert statuses(await asked) == ["done"]
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+@in_a_thread
+async def test_the_time_of_a_call_begins_with_its_look_up(host: Host, *, asynchronous: bool) -> None:
+    """Books that take longer than the framework waits: nothing is sent for whoever asked again by then."""
+    tool = host.shop.another(replace(HASTY, deadline_seconds=0.3, send_timeout_seconds=0.2))
+    reading = threading.Event()
+
+    async def aslow(order_id: str) -> Payable | None:
+        await asyncio.Event().wait()
+        return host.lookup(order_id)
+
+    def slow(order_id: str) -> Payable | None:
+        reading.wait(0.5)
+        return host.lookup(order_id)
+
+    refunds = Refunds(tool, aslow if asynchronous else slow)
+    told = [await answered(refunds.arefund(ORDER, "49.00"))]
+    if not asynchronous:
+        told.append(await asyncio.to_thread(refunds.refund, ORDER, "49.00"))
+
+    assert {*statuses(*told)} == {"rejected"}
+    assert "the order cannot be looked up" in told[0].message
+    assert asynchronous or "there was no time left to send it" in told[1].message
+    assert host.shop.posts() == []
 
 
 @in_a_thread
