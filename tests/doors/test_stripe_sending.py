@@ -1,6 +1,7 @@
 """The one request that moves money, and the look-up that proves what became of it."""
 
 import json
+import socket
 import time
 from typing import Any
 
@@ -208,6 +209,14 @@ def test_nothing_is_sent_after_the_deadline(sandbox: Street) -> None:
     heard = send(sandbox.url, until=time.monotonic())
 
     assert (heard.unsent, sandbox.requests()) == (True, [])
+
+
+def test_nothing_was_sent_where_nobody_listens() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        heard = send(f"http://127.0.0.1:{silent.getsockname()[1]}")
+
+    assert (heard.unsent, "refused" in heard.said) == (True, True)
 
 
 def test_a_deadline_is_for_its_own_request_only(sandbox: Street) -> None:

@@ -45,13 +45,12 @@ LARGEST_BYTES = 32 * 1024 * 1024
 class _Line(threading.local):
     """What this thread has on the wire.
 
-    until: when it must have ended, on the monotonic clock. begun: something of the request has been sent.
-    refused: it was too late to begin. plug: where the answer comes.
+    until: when it must have ended, on the monotonic clock. begun: something of the request has been sent,
+    or may have been. plug: where the answer comes.
     """
 
     until: float = math.inf
     begun: bool = False
-    refused: bool = False
     plug: socket.socket | None = None
 
 
@@ -83,7 +82,6 @@ class _Timed(HTTPConnection):
         if self.sock is None:
             self.connect()
         if time.monotonic() >= _line.until:
-            _line.refused = not _line.begun
             raise TimeoutError("timed out")
         _line.begun = True
         super().send(data)
@@ -173,7 +171,7 @@ class Client(RequestsClient):
     ) -> tuple[bytes, int, Mapping[str, str]]:
         """Return body, status and headers, or raise APIConnectionError when the whole takes too long."""
         deadline = min(time.monotonic() + self._whole_seconds, _line.until)
-        _line.begun = _line.refused = False
+        _line.begun = False
         if getattr(self._thread_local, "session", None) is None:  # One for each thread, as the SDK has it.
             self._thread_local.session = _Direct()
         raw, status, received = self.request_stream(method, url, headers, post_data)
@@ -263,7 +261,7 @@ def heard(error: stripe.StripeError, what: str) -> Heard:
     told = meaning(error, what)
     said = str(told.error if isinstance(told, Later) else told)
     if isinstance(error, stripe.APIConnectionError):
-        return Heard(said=said, unsent=_line.refused)
+        return Heard(said=said, unsent=not _line.begun)  # It was too late, or nobody was there.
     kind = _word(error, "type")
     return Heard(
         status=error.http_status,
