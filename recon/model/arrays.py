@@ -11,6 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recon.model import hashes
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
@@ -43,6 +45,8 @@ def integers(codes: pa.Array) -> Ints:
 
 def encode(*columns: pa.Array) -> tuple[list[Ints], pa.Array]:
     """Return each column as codes into one shared dictionary, and the dictionary."""
+    if all(len(column) and _is_blank(column) for column in columns):
+        return [np.zeros(len(column), np.int64) for column in columns], pa.array([""], pa.large_string())
     encoded = pa.chunked_array(list(columns), type=pa.large_string()).dictionary_encode()
     if encoded.num_chunks == 0:
         return [np.empty(0, np.int64) for _ in columns], pa.array([], pa.large_string())
@@ -54,12 +58,32 @@ def encode(*columns: pa.Array) -> tuple[list[Ints], pa.Array]:
     return np.split(codes, bounds), whole.dictionary
 
 
+def _is_blank(column: pa.Array) -> bool:
+    """Return whether every string is there and empty, as accounts are where there is one."""
+    bounds = np.frombuffer(column.buffers()[1], np.int64)
+    return column.null_count == 0 and bool(bounds[column.offset] == bounds[column.offset + len(column)])
+
+
+def first_places(column: pa.Array) -> Ints:
+    """Return for each string the first position of the same one in its own column, -1 where it is missing."""
+    places = np.arange(len(column))
+    if column.null_count:
+        places[~present(column)] = ABSENT
+    several = np.flatnonzero(hashes.repeated(column))
+    (codes,), words = encode(column.take(pa.array(several)))
+    first = np.empty(len(words), np.int64)
+    first[codes[::-1]] = several[::-1]  # The last written stands: the first place.
+    places[several] = first[codes]
+    return places
+
+
 def find(needles: pa.Array, haystack: pa.Array) -> Ints:
     """Return for each needle the first position of the same string, -1 where there is none."""
     if len(haystack) == 0 or needles.null_count == len(needles):
         return np.full(len(needles), ABSENT, np.int64)
     if len(needles) * _FEW > len(haystack):
-        return integers(pc.index_in(needles, value_set=haystack, skip_nulls=True))
+        found = hashes.find(needles, haystack)
+        return integers(pc.index_in(needles, value_set=haystack, skip_nulls=True)) if found is None else found
     # Few needles are looked for the other way round, which makes a hash table of them alone.
     found = integers(pc.index_in(haystack, value_set=needles, skip_nulls=True))
     places = np.flatnonzero(found != ABSENT)[::-1]
@@ -87,7 +111,7 @@ def find_within(
     """Return for each needle the position of the same string of the same account.
 
     Shape: one position per needle, -1 where there is none; the haystack is unique per account. With one
-    account this is `find`; with several, strings and accounts are combined into one integer key.
+    account this is `find`.
     """
     if len(haystack) == 0 or len(needles) == 0 or needles.null_count == len(needles):
         return np.full(len(needles), ABSENT, np.int64)
@@ -95,13 +119,17 @@ def find_within(
     highest = max(haystack_accounts.max(), needle_accounts.max())
     if lowest == highest:
         return find(needles, haystack)
+    positions = hashes.find(needles, haystack, (needle_accounts, haystack_accounts))
+    if positions is not None:
+        return positions
+    # Strings and accounts are combined into one integer key.
     (codes,), names = encode(haystack)
     wanted = find(needles, names)
     width = int(highest) + 1
-    positions = pd.Index(codes * width + haystack_accounts).get_indexer(
+    places = pd.Index(codes * width + haystack_accounts).get_indexer(
         pd.Index(np.where(wanted == ABSENT, ABSENT, wanted * width + needle_accounts))
     )
-    return np.asarray(positions, np.int64)
+    return np.asarray(places, np.int64)
 
 
 def isin(column: pa.Array, words: tuple[str, ...]) -> Bools:
