@@ -6,6 +6,7 @@ from sqlalchemy import text
 
 from recon.doors.store import outbox
 from recon.doors.store.engines import Database
+from recon.model.mapping import Column, Side
 from recon.model.records.words import Action, Finding, Kind
 from recon.model.settings import IntentsMapping
 from tests.builders import an_intent
@@ -16,15 +17,16 @@ from tests.sandboxes import Street
 
 MAPPING = IntentsMapping(
     table="refund_requests",
-    columns={
-        "key": "number",
-        "amount_minor": "cents",
-        "status": "state",
-        "created_at": "made_at",
-        "payment": "pi",
-    },
-    statuses={"unsure": "pending_unknown", "ok": "done"},
-    constants={"currency": "usd"},
+    side=Side(
+        {
+            "key": Column(("number",)),
+            "amount_minor": Column(("cents",)),
+            "status": Column(("state",), words={"unsure": "pending_unknown", "ok": "done"}),
+            "created_at": Column(("made_at",)),
+            "payment": Column(("pi",)),
+            "currency": Column(missing="usd"),
+        }
+    ),
 )
 
 
@@ -164,7 +166,8 @@ def test_a_mapping_that_was_put_right_moves_the_beginning_back(town: Town) -> No
     town.settings = replace(town.settings, surge_limit=3)
     town.pass_time(hours=1)
     strangers(town, 4, at=FRIDAY + timedelta(minutes=1))
-    wrong = replace(MAPPING, constants={"currency": "usd", "account": "acct_other"})
+    elsewhere = {**MAPPING.side.columns, "account": Column(missing="acct_other")}
+    wrong = replace(MAPPING, side=Side(elsewhere))
     town.settings = replace(town.settings, intents=wrong)
     first = town.run()
     town.settings = replace(town.settings, intents=MAPPING)

@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
@@ -23,8 +23,10 @@ _AMOUNTS = ("amount", "amount_minor")
 _OF_TEXTS = ("column", "constant", "missing", "case", "words")
 _OF_AMOUNTS = ("column", "constant", "sum", "sign", "decimal", "thousands")
 _OF_TIMES = ("column", "constant", "format", "zone")
-_SECTIONS = ("columns", "constants", "statuses", "amount_unit", "where", "empty", "zone")
+# What a side's table may hold that is no column of ours; recon.toml's [intents] takes these as well.
+SECTIONS = ("columns", "constants", "statuses", "amount_unit", "where", "empty", "zone")
 _UNITS = ("minor", "major")
+Wrong = Callable[..., Exception]
 _Value = TypeVar("_Value")
 _Word = TypeVar("_Word", bound=StrEnum)
 PROBE = datetime(2026, 3, 6, 17, 4, 5, tzinfo=UTC)
@@ -46,25 +48,51 @@ def read(text: str, *, file: str) -> Map:
             raise UnusableInput(
                 f"{file} must hold the tables [intents] and [refunds]; found {name!r:.60} as well."
             )
-        sides[name] = _side(name, table, _Place(document, name))
+        sides[name] = side(name, table, _wrong_in(document, name))
     if not sides:
         raise UnusableInput(f"{file} must hold the tables [intents] and [refunds]; found neither.")
     return Map(**sides)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in a file something stands, to say what is wrong with it."""
+def _wrong_in(document: documents.Document, name: str) -> Wrong:
+    """Return what makes the errors of one side: each with its file, line, table and key."""
 
-    document: documents.Document
-    side: str
-
-    def error(self, reason: object, *keys: str) -> UnusableInput:
-        """Return the error with its file, line, table and key."""
+    def wrong(reason: object, *keys: str) -> UnusableInput:
         named = f"{reason}" if not keys else f"{'.'.join(keys)} {reason}"
-        return UnusableInput(
-            str(documents.error(self.document, f"{named}.", self.side, *keys, title=f"[{self.side}]"))
-        )
+        return UnusableInput(str(documents.error(document, f"{named}.", name, *keys, title=f"[{name}]")))
+
+    return wrong
+
+
+def side(name: str, table: Mapping[str, object], wrong: Wrong) -> Side:
+    """Return one side of a map, from its table.
+
+    name: "intents" or "refunds". wrong: makes the error that is raised, of a reason and the keys that it is
+    about; the reason goes after the keys.
+    """
+    told = _told(name, table, wrong)
+    columns: dict[str, Column] = {}
+    for ours, (value, keys) in told.items():
+        try:
+            columns[ours] = column(name, ours, value)
+        except ValueError as error:
+            raise wrong(error, *keys) from None
+    columns |= _statuses(name, table, columns, wrong)
+    if "amount_unit" in table:
+        columns = _in_unit(columns, table["amount_unit"], wrong)
+    for ours, each in columns.items():
+        if "%" in each.format and "%z" not in each.format and not (each.zone or table.get("zone")):
+            reason = "must have a zone, or %z in its format: nobody knows when else that is"
+            raise wrong(reason, *told[ours][1])
+    if set(_AMOUNTS) <= set(columns) and set(columns["amount"].needs) & set(columns["amount_minor"].needs):
+        reason = "must not name the column that amount_minor names: the units differ"
+        raise wrong(reason, *told["amount"][1])
+    return Side(
+        columns,
+        _read(filters, "where", table.get("where", []), wrong),
+        _read(empties, "empty", table.get("empty", []), wrong),
+        _read(zone, "zone", table.get("zone", ""), wrong),
+    )
 
 
 def column(side: str, name: str, value: object) -> Column:
@@ -165,83 +193,58 @@ def zone(value: object) -> str:
     raise ValueError("must be a zone such as UTC, Europe/Paris or +05:30")
 
 
-def _side(name: str, table: Mapping[str, object], place: _Place) -> Side:
-    """Return one side of a map."""
-    told = _told(table, place)
-    columns: dict[str, Column] = {}
-    for ours, (value, keys) in told.items():
-        try:
-            columns[ours] = column(name, ours, value)
-        except ValueError as error:
-            raise place.error(error, *keys) from None
-    columns |= _statuses(name, table, columns, place)
-    if "amount_unit" in table:
-        columns = _in_unit(columns, table["amount_unit"], place)
-    for ours, each in columns.items():
-        if "%" in each.format and "%z" not in each.format and not (each.zone or table.get("zone")):
-            raise place.error("must have a zone, or %z in its format: nobody knows when else that is", ours)
-    if set(_AMOUNTS) <= set(columns) and set(columns["amount"].needs) & set(columns["amount_minor"].needs):
-        raise place.error("must not name the column that amount_minor names: the units differ", "amount")
-    return Side(
-        columns,
-        _read(filters, "where", table.get("where", []), place),
-        _read(empties, "empty", table.get("empty", []), place),
-        _read(zone, "zone", table.get("zone", ""), place),
-    )
-
-
-def _told(table: Mapping[str, object], place: _Place) -> dict[str, tuple[object, tuple[str, ...]]]:
+def _told(name: str, table: Mapping[str, object], wrong: Wrong) -> dict[str, tuple[object, tuple[str, ...]]]:
     """Return what is said of each of our columns, and under which keys, in either form."""
     found: dict[str, tuple[object, tuple[str, ...]]] = {
-        ours: (value, (ours,)) for ours, value in table.items() if ours not in _SECTIONS
+        ours: (value, (ours,)) for ours, value in table.items() if ours not in SECTIONS
     }
-    if place.side == REFUNDS and "payment" in found and "payment_intent" not in found:
+    if name == REFUNDS and "payment" in found and "payment_intent" not in found:
         found["payment_intent"] = found.pop("payment")  # What intents call it.
     for section in ("columns", "constants"):
         inner = table.get(section, {})
         if not isinstance(inner, Mapping):
-            raise place.error("must be a table, one entry for each of our columns", section)
+            raise wrong("must be a table, one entry for each of our columns", section)
         for ours, value in inner.items():
             if ours in found:
-                raise place.error("is said twice", section, ours)
+                raise wrong("is said twice", section, ours)
             if section == "constants" and not isinstance(value, str):
-                raise place.error("must be the text that stands in every row", section, ours)
+                raise wrong("must be the text that stands in every row", section, ours)
             found[ours] = (value if section == "columns" else {"constant": value}, (section, ours))
     return found
 
 
 def _statuses(
-    side: str, table: Mapping[str, object], columns: Mapping[str, Column], place: _Place
+    side: str, table: Mapping[str, object], columns: Mapping[str, Column], wrong: Wrong
 ) -> dict[str, Column]:
     """Return the status column with the words that a table of its own gives it; empty where there is none."""
     if "statuses" not in table:
         return {}
     known = columns.get("status", Column(sources=("status",)))
     if known.words or not known.sources:
-        raise place.error("must not be there where status has words or a constant", "statuses")
+        raise wrong("must not be there where status has words or a constant", "statuses")
     try:
         return {"status": replace(known, words=words(side, "status", table["statuses"]))}
     except ValueError as error:
-        raise place.error(error, "statuses") from None
+        raise wrong(error, "statuses") from None
 
 
-def _in_unit(columns: Mapping[str, Column], unit: object, place: _Place) -> dict[str, Column]:
+def _in_unit(columns: Mapping[str, Column], unit: object, wrong: Wrong) -> dict[str, Column]:
     """Return the columns with the amount under the name that says its unit."""
     if unit not in _UNITS:
-        raise place.error(f"must be one of {', '.join(_UNITS)}", "amount_unit")
+        raise wrong(f"must be one of {', '.join(_UNITS)}", "amount_unit")
     if "amount_minor" not in columns or "amount" in columns:
-        raise place.error("is the unit of amount_minor, which must be mapped, and amount not", "amount_unit")
+        raise wrong("is the unit of amount_minor, which must be mapped, and amount not", "amount_unit")
     if unit == "minor":
         return dict(columns)
     return {"amount" if ours == "amount_minor" else ours: each for ours, each in columns.items()}
 
 
-def _read(reader: Callable[[object], _Value], key: str, value: object, place: _Place) -> _Value:
+def _read(reader: Callable[[object], _Value], key: str, value: object, wrong: Wrong) -> _Value:
     """Return a key of a side as a reader takes it."""
     try:
         return reader(value)
     except ValueError as error:
-        raise place.error(error, key) from None
+        raise wrong(error, key) from None
 
 
 def _settings(side: str, name: str) -> tuple[str, ...]:

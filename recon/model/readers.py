@@ -6,22 +6,17 @@ Never names a key or a file: settings.build does.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from pathlib import PurePath
-from typing import TypeVar
 
-from recon.model import mapping_toml, moments, money
-from recon.model.dtypes import INTENT_DTYPES, INTENTS
-from recon.model.mapping import Column, Filter
-from recon.model.records.words import AccountId, IntentStatus, Role
+from recon.model import moments, money
+from recon.model.records.words import AccountId, Role
 
-_Value = TypeVar("_Value")
 Reader = Callable[[object], object]
 
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _LONGEST_SECONDS = 3650 * 86400  # Ten years: beyond it somebody has mistaken the unit.
-_NAMED = 3  # Words too many that an error names: whoever puts three right has seen what is wrong.
 _TEXT_LIMIT = 500  # Characters of any one value; a name, an address and a path all fit.
 
 
@@ -192,9 +187,6 @@ def metadata_key(value: object) -> str:
     raise ValueError("a metadata name of 1 to 40 characters without spaces or brackets")
 
 
-_COLUMNS = tuple(INTENT_DTYPES)
-
-
 def table_name(value: object) -> str:
     """Return the name of a database table, with its schema where one is given."""
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", value):
@@ -202,66 +194,6 @@ def table_name(value: object) -> str:
     raise ValueError('the name of a table, such as "refund_requests" or "shop.refund_requests"')
 
 
-def columns(value: object) -> Mapping[str, str | Column]:
-    """Return our column names to theirs, or to how each is read."""
-    if not isinstance(value, Mapping) or not all(value.values()):
-        raise ValueError("a section that names their column for each of ours, none of them empty")
-    _only(value, (*_COLUMNS, *(["amount"] if "amount" in value else [])), "key")
-    found: dict[str, str | Column] = {}
-    for ours, theirs in value.items():
-        try:
-            found[ours] = theirs if isinstance(theirs, str) else mapping_toml.column(INTENTS, ours, theirs)
-        except ValueError as error:
-            raise Unknown(f"has {ours}, which {error}") from None
-    return found
-
-
-def zone(value: object) -> str:
-    """Return the name of a zone; "" where nothing is said."""
-    return _of_a_map(mapping_toml.zone, value)
-
-
-def where(value: object) -> tuple[Filter, ...]:
-    """Return which rows of a table are read."""
-    return _of_a_map(mapping_toml.filters, value)
-
-
-def empty(value: object) -> tuple[str, ...]:
-    """Return which cells of a table hold nothing."""
-    return _of_a_map(mapping_toml.empties, value)
-
-
-def constants(value: object) -> Mapping[str, str]:
-    """Return our column names to the one text that stands in every row."""
-    pairs = _pairs(value, "a section of texts, one for each column that is the same in every row")
-    _only(pairs, _COLUMNS, "key")
-    return pairs
-
-
-def statuses(value: object) -> Mapping[str, str]:
-    """Return their status words to ours."""
-    pairs = _pairs(value, "a section that gives our word for each of their status words")
-    words = tuple(str(word) for word in IntentStatus)
-    _only(pairs.values(), words, "value")
-    return pairs
-
-
-def _of_a_map(read: Callable[[object], _Value], value: object) -> _Value:
-    """Return a value that is written as in a map of files."""
-    try:
-        return read(value)
-    except ValueError as error:
-        raise Unknown(str(error)) from None
-
-
-def _pairs(value: object, expected: str) -> dict[str, str]:
-    if isinstance(value, Mapping) and all(isinstance(inner, str) for inner in value.values()):
-        return dict(value)
-    raise ValueError(expected)
-
-
-def _only(found: Iterable[str], allowed: tuple[str, ...], what: str) -> None:
-    strange = sorted(set(found) - set(allowed))
-    if strange:
-        named = ", ".join(f"{each:.40}" for each in strange[:_NAMED])
-        raise Unknown(f"has no {what} {named}; its {what}s are among {', '.join(allowed)}")
+def as_it_is(value: object) -> object:
+    """Return what is read together with what stands beside it."""
+    return value

@@ -5,7 +5,7 @@ What the fields mean is in settings.py; each key's unit and reason is in config/
 
 from collections.abc import Mapping
 
-from recon.model import readers
+from recon.model import mapping_toml, readers
 from recon.model.readers import Reader
 
 _SLACK_SECONDS = readers.duration("seconds", low=1)
@@ -126,13 +126,7 @@ SECTIONS: Mapping[str, tuple[str | None, Mapping[str, tuple[str, Reader]]]] = {
         "intents",
         {
             "table": ("table", readers.table_name),
-            "columns": ("columns", readers.columns),
-            "statuses": ("statuses", readers.statuses),
-            "amount_unit": ("amount_unit", readers.one_of("minor", "major")),
-            "constants": ("constants", readers.constants),
-            "where": ("where", readers.where),
-            "empty": ("empty", readers.empty),
-            "zone": ("zone", readers.zone),
+            **{key: (key, readers.as_it_is) for key in mapping_toml.SECTIONS},
         },
     ),
 }

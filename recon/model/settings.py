@@ -11,9 +11,10 @@ from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import Any
 
-from recon.model import readers
+from recon.model import documents, mapping_toml, readers
+from recon.model.dtypes import INTENTS
 from recon.model.errors import ConfigurationError
-from recon.model.mapping import Column, Filter, Side
+from recon.model.mapping import Side
 from recon.model.records.results import Policy
 from recon.model.records.words import AccountId, Role
 from recon.model.sections import SECTIONS
@@ -175,36 +176,14 @@ class GuardSettings:
 
 @dataclass(frozen=True, slots=True)
 class IntentsMapping:
-    """Somebody else's intents table: which of its columns are ours. Such a table is only read, never healed.
+    """Somebody else's intents table. Such a table is only read, never healed.
 
-    columns: our name to theirs, or to how it is read, as in a map of files. statuses: their word to ours.
-    url: None is recon's own database. amount_unit: "minor" or "major", never guessed. where, empty, zone: as
-    in a map of files.
+    side: which of its columns are ours, as in a map of files. url: None is recon's own database.
     """
 
     table: str
-    columns: Mapping[str, str | Column]
-    statuses: Mapping[str, str] = field(default_factory=dict)
+    side: Side
     url: Secret | None = None
-    amount_unit: str = "minor"
-    constants: Mapping[str, str] = field(default_factory=dict)
-    where: tuple[Filter, ...] = ()
-    empty: tuple[str, ...] = ()
-    zone: str = ""
-
-    @property
-    def side(self) -> Side:
-        """Return the same as the intents' side of a map."""
-        columns = {
-            ours: theirs if isinstance(theirs, Column) else Column((theirs,))
-            for ours, theirs in self.columns.items()
-        }
-        columns |= {ours: Column(missing=text) for ours, text in self.constants.items()}
-        if self.statuses and columns["status"].sources:
-            columns["status"] = replace(columns["status"], words=self.statuses)
-        if self.amount_unit == "major" and "amount_minor" in columns:
-            columns["amount"] = columns.pop("amount_minor")
-        return Side(columns, self.where, self.empty, self.zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +240,7 @@ def build(
         told = _told(section, content, source)
         attribute = SECTIONS[section][0]
         if attribute == "intents":
-            built = replace(built, intents=_intents(told, source))
+            built = replace(built, intents=_intents(told, mapping, source))
         elif attribute is None:
             built = replace(built, **told)
         else:
@@ -294,23 +273,22 @@ def _unknown(key: str, known: Iterable[str], source: str) -> ConfigurationError:
     return ConfigurationError(f"{source}: {key} is not a setting; the nearest one is {near}.")
 
 
-def _intents(told: Mapping[str, Any], source: str) -> IntentsMapping:
+def _intents(told: Mapping[str, Any], mapping: Mapping[str, object], source: str) -> IntentsMapping:
+    """Return the section [intents], read as the same side of a map of files is."""
+
+    def wrong(reason: object, *keys: str) -> ConfigurationError:
+        at = documents.line(mapping, "intents", *keys)
+        where = source if at is None else f"{source}, line {at}"
+        return ConfigurationError(f"{where}: {'.'.join(('intents', *keys))} {reason}.")
+
     for name in ("table", "columns"):
         if name not in told:
-            raise ConfigurationError(
-                f"{source}: intents.{name} is missing; [intents] needs table and columns."
-            )
-    constants: Mapping[str, str] = told.get("constants", {})
-    twice = sorted(set(told["columns"]) & set(constants))
-    if twice:
-        raise ConfigurationError(f"{source}: {twice[0]} is both in intents.columns and in intents.constants.")
+            raise wrong("is missing; [intents] needs table and columns", name)
+    side = mapping_toml.side(INTENTS, {key: told[key] for key in told if key != "table"}, wrong)
     for name in ("key", "amount_minor", "currency", "status", "created_at"):
-        named = {**told["columns"], **constants}
-        if name not in named and not (name == "amount_minor" and "amount" in named):
-            raise ConfigurationError(
-                f"{source}: intents.columns must say which of {told['table']}'s columns holds {name}."
-            )
-    return IntentsMapping(**told)
+        if name not in side.columns and not (name == "amount_minor" and "amount" in side.columns):
+            raise wrong(f"must say which of {told['table']}'s columns holds {name}", "columns")
+    return IntentsMapping(told["table"], side)
 
 
 def _check_together(settings: Settings, source: str) -> None:

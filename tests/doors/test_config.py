@@ -10,6 +10,7 @@ import pytest
 from recon.doors import config
 from recon.model import registry
 from recon.model.errors import ConfigurationError
+from recon.model.mapping import Column, Side
 from recon.model.records.words import Role
 from recon.model.sections import SECTIONS
 from recon.model.settings import IntentsMapping, Secret, Settings, build
@@ -264,15 +265,29 @@ NEEDED = 'key = "k"\namount_minor = "a"\ncurrency = "c"\nstatus = "s"\ncreated_a
         ("[intents]\ntable = 't'\n[intents.columns]\nkey = 'k'\n", "which of t's columns holds amount_minor"),
         (
             "[intents]\ntable = 't'\n[intents.columns]\n" + NEEDED + "created = 'c'\n",
-            "intents.columns has no key created; its keys are among key, account, ",
+            "intents.columns.created is none of our columns: key, account, ",
         ),
         (
-            "[intents]\ntable = 't'\n[intents.statuses]\nok = 'fine'\n",
-            "intents.statuses has no value fine; its values are among pending, done, pending_unknown, ",
+            "[intents]\ntable = 't'\n[intents.columns]\n" + NEEDED + "[intents.statuses]\nok = 'fine'\n",
+            "line 9: intents.statuses must be one of pending, done, pending_unknown, failed, cancelled, not",
         ),
         (
             "[intents]\ntable='t'\n[intents.columns]\n" + NEEDED + "[intents.constants]\ncurrency='usd'",
-            "currency is both in intents.columns and in intents.constants",
+            "intents.constants.currency is said twice",
+        ),
+        (
+            "[intents]\ntable='t'\n[intents.columns]\n"
+            + NEEDED
+            + "updated_at={column='u',format='%Y-%m-%d'}",
+            "line 9: intents.columns.updated_at must have a zone, or %z in its format",
+        ),
+        (
+            "[intents]\ntable='t'\namount_unit='major'\n[intents.columns]\n" + NEEDED + "amount='total'",
+            "line 3: intents.amount_unit is the unit of amount_minor, which must be mapped, and amount not",
+        ),
+        (
+            "[intents]\ntable='t'\ncolumns.status={column='s',words={ok='done'}}\nstatuses.sent='done'",
+            "line 4: intents.statuses must not be there where status has words or a constant",
         ),
         ("[policy\n", "is not TOML"),
     ],
@@ -384,7 +399,14 @@ def test_a_mapping_of_somebody_elses_table_is_read_whole() -> None:
         "constants": {"currency": "usd", "account": ""},
     }
 
-    expected = IntentsMapping(
-        "shop.refunds", columns, {"ok": "done"}, None, "major", {"currency": "usd", "account": ""}
+    side = Side(
+        {
+            "key": Column(("id",)),
+            "amount": Column(("sum",)),
+            "status": Column(("state",), words={"ok": "done"}),
+            "created_at": Column(("created",)),
+            "currency": Column(missing="usd"),
+            "account": Column(missing=""),
+        }
     )
-    assert build({"intents": told}).intents == expected
+    assert build({"intents": told}).intents == IntentsMapping("shop.refunds", side)

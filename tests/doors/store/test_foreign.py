@@ -22,9 +22,9 @@ from recon.model.settings import IntentsMapping, Secret, build
 from tests.builders import NOON, PLATFORM, a_refund, an_intent
 from tests.doors.store.books import DURATION, a_lease, a_run, count, put
 
-MAPPING = IntentsMapping(
-    table="refund_requests",
-    columns={
+TOLD: dict[str, Any] = {
+    "table": "refund_requests",
+    "columns": {
         "key": "request_no",
         "amount_minor": "amount",
         "currency": "ccy",
@@ -33,15 +33,25 @@ MAPPING = IntentsMapping(
         "payment": "payment_ref",
         "refund_id": "stripe_refund",
     },
-    statuses={"ok": "done", "new": "pending", "2": "failed"},
-    constants={"tool": "billing", "team": "backoffice"},
-    amount_unit="major",
-)
+    "statuses": {"ok": "done", "new": "pending", "2": "failed"},
+    "constants": {"tool": "billing", "team": "backoffice"},
+    "amount_unit": "major",
+}
 ROWS: list[dict[str, Any]] = [
     {"no": "r1", "amount": "49.00", "ccy": "USD", "state": "ok", "pay": "pi_1", "refund": "re_1"},
     {"no": "r2", "amount": "12", "ccy": "jpy", "state": "new", "pay": "pi_2", "refund": None},
     {"no": "r3", "amount": "1.5", "ccy": "kwd", "state": "2", "pay": None, "refund": None},
 ]
+
+
+def mapped(told: dict[str, Any]) -> IntentsMapping:
+    """The section [intents] of a recon.toml as it is read."""
+    mapping = build({"intents": told}).intents
+    assert mapping is not None
+    return mapping
+
+
+MAPPING = mapped(TOLD)
 
 
 @pytest.fixture
@@ -211,13 +221,13 @@ def test_an_unknown_table_is_refused_and_the_known_ones_named(database: Database
 def test_an_unknown_column_is_refused_and_the_known_ones_named(
     database: Database, theirs: Connection
 ) -> None:
-    columns = {**MAPPING.columns, "currency": "currency"}
+    columns = {**TOLD["columns"], "currency": "currency"}
 
     with pytest.raises(
         ConfigurationError,
         match=r"column 'currency' for currency in 'refund_requests', found request_no, amount",
     ):
-        foreign.copy(database, a_lease(database), replace(MAPPING, columns=columns))
+        foreign.copy(database, a_lease(database), mapped(TOLD | {"columns": columns}))
 
     assert intents(database) == {}
 
@@ -286,7 +296,8 @@ def test_a_text_that_no_database_takes_is_kept_without_it(
     columns = {"key": "k", "amount_minor": "a", "created_at": "at", "payment": "pay"}
     constants = {"currency": "usd", "status": "done"}
     url = Secret(f"sqlite:///{tmp_path / 'theirs.db'}")
-    foreign.copy(database, a_lease(database), IntentsMapping("r", columns, url=url, constants=constants))
+    mapping = mapped({"table": "r", "columns": columns, "constants": constants})
+    foreign.copy(database, a_lease(database), replace(mapping, url=url))
 
     assert intents(database)["r1"][3] == "pi_\ufffd1"
 
@@ -323,9 +334,7 @@ def test_a_table_is_mapped_in_the_language_of_files(database: Database, tmp_path
         "where": [{"column": "kind", "is": "refund"}],
         "empty": ["-,"],
     }
-    mapping = build({"intents": told}).intents
-    assert mapping is not None
-    beside = replace(mapping, url=Secret(f"sqlite:///{tmp_path / 'theirs.db'}"))
+    beside = replace(mapped(told), url=Secret(f"sqlite:///{tmp_path / 'theirs.db'}"))
 
     assert foreign.copy(database, a_lease(database), beside) == Copied(1, 0, ())
     assert intents(database)["r1"] == (104000, "eur", "done", None, "re_1", None, None)
@@ -338,7 +347,7 @@ def test_a_table_is_mapped_in_the_language_of_files(database: Database, tmp_path
     [
         (
             {"columns": {"amount_minor": {"colum": "a"}}},
-            "intents.columns has amount_minor, which has no setting",
+            "intents.columns.amount_minor has no setting 'colum'; its settings are column, constant, sum",
         ),
         ({"where": "kind"}, "intents.where must be a list of tables such as"),
         ({"zone": "Mars"}, "intents.zone must be a zone such as UTC"),
@@ -347,6 +356,6 @@ def test_a_table_is_mapped_in_the_language_of_files(database: Database, tmp_path
 )
 def test_what_a_table_cannot_be_read_by_is_named_with_its_key(told: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        build({"intents": {"table": "r", **told}})
+        build({"intents": {"table": "r", "columns": {}, **told}})
 
     assert said in str(caught.value)
