@@ -135,7 +135,7 @@ class Gate(Lookups):
         step = guarding.step(row)
         if drift:
             self._let_go(row, call, mine=mine)
-            return outcomes.drifted(call.wanted, drift)
+            return outcomes.drifted(call.wanted, drift, row)
         if step is Step.TELL:
             return outcomes.failed(noun, row)
         if step is Step.CONFIRM:

@@ -5,8 +5,9 @@ nothing came of it. The same state is told in the same words, which hold neither
 log and the books have them.
 """
 
-from recon.model import refusals
+from recon.model import money, refusals
 from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Wanted
+from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
 
 _NO_MORE = "Do not do it again."
@@ -100,12 +101,12 @@ def not_by_this(noun: str, key: IntentKey | None, why: str) -> Outcome:
     return Outcome(OutcomeStatus.REJECTED, said, key)
 
 
-def drifted(wanted: Wanted, names: tuple[str, ...]) -> Outcome:
-    """Return that the same decision was asked for with something else than before."""
+def drifted(wanted: Wanted, names: tuple[str, ...], row: Guarded) -> Outcome:
+    """Return that the same decision was asked for with something else before, and what came of that."""
     listed = " and ".join(name.removesuffix("_minor") for name in names)
     said = (
-        f"The {wanted.noun} was not sent: it was asked for before with another {listed}. Do not try again; "
-        "hand it over to a person."
+        f"The {wanted.noun} was not sent: it was asked for before with another {listed}. "
+        f"{_stands(wanted, row)} Do not try again; hand it over to a person."
     )
     return Outcome(OutcomeStatus.REJECTED, said, wanted.key)
 
@@ -119,6 +120,19 @@ def never_asked(noun: str) -> Outcome:
 def refused(why: str) -> Outcome:
     """Return that what was asked for cannot be."""
     return Outcome(OutcomeStatus.REJECTED, f"Nothing was sent: {_sentence(why)} Correct it, then ask again.")
+
+
+def _stands(wanted: Wanted, row: Guarded) -> str:
+    """Return what came of what was asked for before."""
+    what, done, undone = "What was asked for then", "is done", "is not done"
+    if wanted.intent is not None:
+        amount = Money(int(row.fingerprint["amount_minor"]), row.fingerprint["currency"])
+        what, done, undone = money.told(amount), "went back then", "did not go back then"
+    if row.status is IntentStatus.DONE:
+        return f"{what} {done}{f' ({row.result_id})' if row.result_id else ''}."
+    if row.status is IntentStatus.FAILED or row.first_sent_at is None:
+        return f"{what} {undone}."
+    return f"Whether {what[0].lower()}{what[1:]} {done} is not known yet."
 
 
 def _sentence(text: str) -> str:

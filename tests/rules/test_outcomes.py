@@ -6,10 +6,11 @@ import pytest
 
 from recon.model import refusals
 from recon.model.records.guarded import Outcome, Wanted
-from recon.model.records.words import IntentKey
+from recon.model.records.provider import Intent
+from recon.model.records.words import IntentKey, IntentStatus
 from recon.rules import outcomes
-from tests.builders import PLATFORM
-from tests.rules.test_guarding import SENT
+from tests.builders import PLATFORM, an_intent
+from tests.rules.test_guarding import CANCELLED, DONE, FAILED, SENT, UNKNOWN
 
 NOUN = "refund of 49.00 USD for order 8812"
 IT = f"The {NOUN}"
@@ -17,6 +18,7 @@ IT_TOO = f"the {NOUN}"
 KEY = IntentKey("k")
 ROW = replace(SENT, result_id="re_1")
 WANTED = Wanted("refund_order", NOUN, PLATFORM, KEY, {}, {})
+AN_INTENT = an_intent()
 AGAIN = "The same call may be made later."
 WHAT = "the refund with the key k at the platform"
 DISPUTED = refusals.refused(WHAT, status=400, code="charge_disputed", request="req_1", said="Charged back.")
@@ -140,12 +142,12 @@ TOLD = [
         ),
     ),
     (
-        outcomes.drifted(WANTED, ("amount_minor", "payment")),
+        outcomes.drifted(WANTED, ("amount_minor", "payment"), ROW),
         "rejected",
         None,
         (
-            f"{IT} was not sent: it was asked for before with another amount and payment. Do not try again; "
-            "hand it over to a person."
+            f"{IT} was not sent: it was asked for before with another amount and payment. Whether what was "
+            "asked for then is done is not known yet. Do not try again; hand it over to a person."
         ),
     ),
     (
@@ -163,6 +165,30 @@ def test_what_is_told(outcome: Outcome, status: str, refund_id: str | None, mess
 
     assert outcome.to_model() == expected
     assert outcome.intent_key == (KEY if message.startswith(("The", "It", "Nothing came")) else None)
+
+
+@pytest.mark.parametrize(
+    "intent, status, sent, stands",
+    [
+        (AN_INTENT, DONE, True, "49.00 USD went back then (re_1)."),
+        (AN_INTENT, UNKNOWN, True, "Whether 49.00 USD went back then is not known yet."),
+        (AN_INTENT, FAILED, True, "49.00 USD did not go back then."),
+        (AN_INTENT, CANCELLED, False, "49.00 USD did not go back then."),
+        (None, DONE, True, "What was asked for then is done (re_1)."),
+        (None, FAILED, True, "What was asked for then is not done."),
+    ],
+)
+def test_another_amount_is_told_what_stands_of_the_first(
+    intent: Intent | None, status: IntentStatus, stands: str, *, sent: bool
+) -> None:
+    prints = {"amount_minor": "4900", "currency": "usd"}
+    row = replace(ROW, status=status, fingerprint=prints, first_sent_at=ROW.first_sent_at if sent else None)
+    told = outcomes.drifted(replace(WANTED, intent=intent), ("amount_minor",), row)
+
+    assert told.message == (
+        f"{IT} was not sent: it was asked for before with another amount. {stands} Do not try again; hand it "
+        "over to a person."
+    )
 
 
 def test_only_what_was_certainly_not_sent_may_be_asked_for_again() -> None:
