@@ -36,7 +36,8 @@ Fields = Mapping[str, str | int | None]
 class Guard:
     """Any side effect of a function, once for each decision.
 
-    Where no function finds what was done, an unknown effect stays unknown until a person settles it.
+    Where no function finds what was done, an unknown effect stays unknown until a person settles it; where
+    one does, but the world takes the same key twice, it is settled once it is found, or by a person.
     """
 
     def __init__(
@@ -49,13 +50,15 @@ class Guard:
         clock: Clock = callers.utc_now,
         settings: GuardSettings | None = None,
         declared: Tool | None = None,
+        keyed: bool = False,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """send: takes key and body, and returns an id, if any; ProviderRefused says that nothing was done.
 
         find: takes the same, and returns the id of what the key made, or None where all was looked through.
         declared: what tools.toml says of the tool; None lets any fields make a key, and the whole body is
-        what the same key must come with.
+        what the same key must come with. keyed: for a tool without such, whether the world does one key once;
+        only then is what was not found sent again.
 
         Raises:
             ConfigurationError: one of them is a coroutine function, which a call of it would not run; or the
@@ -67,12 +70,12 @@ class Guard:
             raise ConfigurationError(f"Expected a tool's name in lower case, found {tool!r:.80}.")
         self._tool = tool
         self._declared = declared
-        self._finds = find is not None
+        self._proves = find is not None and (keyed if declared is None else declared.keyed)
         self._clock = clock
         self._database = callers.opened(engine)
         self._gate = Gate(
             self._database,
-            {tool: Functions(send, find)},
+            {tool: Functions(send, find, keyed=self._proves)},
             settings=settings or GuardSettings(),
             clock=clock,
             sleep=sleep,
@@ -282,8 +285,8 @@ class Guard:
         return self._told(callers.standing(self._gate, own, noun, self._clock()), noun)
 
     def _told(self, outcome: Outcome, noun: str) -> Outcome:
-        """Return the outcome; what nothing can look for is for a person to find out."""
-        if self._finds or outcome.status is not OutcomeStatus.PENDING_UNKNOWN:
+        """Return the outcome; what nothing proves undone, and so is never sent again, is for a person."""
+        if self._proves or outcome.status is not OutcomeStatus.PENDING_UNKNOWN:
             return outcome
         return outcomes.unknown(noun, outcome.intent_key, person=True)
 

@@ -76,9 +76,11 @@ class Refunds:
 class Functions:
     """Any side effect that a function has, and the function that finds it, where the world allows one."""
 
-    def __init__(self, send: Sender, find: Finder | None = None) -> None:
+    def __init__(self, send: Sender, find: Finder | None = None, *, keyed: bool = False) -> None:
+        """keyed: whether the world does one key once, so that what is not found may be sent again."""
         self._send = send
         self._find = find
+        self._keyed = keyed
 
     def send(self, row: Guarded, *, until: float) -> Answer:  # noqa: ARG002 -- the function has its own limit
         """Call the function once; ProviderRefused is its way to say that nothing was done."""
@@ -101,8 +103,10 @@ class Functions:
             found: object = self._find(row.key, row.body)
         except Exception as error:  # noqa: BLE001 - whatever it is, nothing is proved
             return Finding(FindingKind.UNREADABLE, said=type(error).__name__)
-        if found is None:
+        if found is None and self._keyed:
             return Finding(FindingKind.ABSENT)
+        if found is None:  # The one that was sent may still be under way, and a second would be another.
+            return Finding(FindingKind.UNREADABLE, said="it is not there, or not there yet")
         named = _named(found)
         if named is None:
             return Finding(FindingKind.UNREADABLE, said=f"it returned no id but {type(found).__name__}")

@@ -72,6 +72,10 @@ def check() -> None:
     found = registry.parse(settings.tools)
     effects = [tool for tool in found.values() if tool.key]
     print(f"{several(len(found), 'tool')} can be used, {len(effects)} of them with side effects.")
+    # Refunds are keyed whatever the file says.
+    once = [tool.name for tool in effects if "payment" not in tool.fingerprint and not tool.keyed]
+    if once:
+        print(f"Not keyed, so never sent again, and what stays unknown is for a person: {', '.join(once)}.")
     try:
         with books.opened(settings) as database:
             thrown = _board(database, settings).thrown()
@@ -208,6 +212,7 @@ def _value(name: str, found: "Registry", switch: "Switch") -> "Mapping[str, obje
         "key": [] if tool is None else tool.key,
         "fingerprint": [] if tool is None else tool.fingerprint,
         "finder": tool is not None and tool.finder,
+        "keyed": tool is not None and tool.keyed,
         "off": switch.thrown,
         "moved_at": None if switch.moved_at is None else iso(switch.moved_at),
         "moved_by": switch.moved_by,

@@ -13,9 +13,11 @@ from recon.model.records.tools import Effect, Limits, Registry, Tool
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NAMED = "a name in lower case: a letter, then letters, digits and _, 64 characters at most"
-_KEYS = frozenset({"title", "effect", "operation", "key", "fingerprint", "repeat", "finder", "alert"})
+_KEYS = frozenset(
+    {"title", "effect", "operation", "key", "fingerprint", "repeat", "finder", "keyed", "alert"}
+)
 # What only a tool with side effects needs: for the others nothing is recorded.
-_OF_EFFECTS = ("key", "fingerprint", "repeat", "finder", "alert")
+_OF_EFFECTS = ("key", "fingerprint", "repeat", "finder", "keyed", "alert")
 _MOST = 1_000_000  # Of anything that is counted: beyond it somebody means "never", and should say so.
 # Each key of an alert, what it is in Limits, and how it is read.
 LIMITS: Mapping[str, tuple[str, readers.Reader]] = {
@@ -92,7 +94,8 @@ def _tool(table: Table) -> Tool:
         key=key,
         fingerprint=_fields(table, "fingerprint", besides=key),
         repeat=_repeat(table, key),
-        finder=_read(table, "finder", readers.flag) if "finder" in table.row else False,
+        finder=_flag(table, "finder"),
+        keyed=_keyed(table),
         limits=_limits(table),
     )
 
@@ -122,6 +125,19 @@ def _fields(table: Table, key: str, *, besides: tuple[str, ...] = ()) -> tuple[s
         if told.count(each) > 1 or each in besides:
             raise table.error(f"{key} holds {each}, which is named already; expected each field once.", key)
     return tuple(told)
+
+
+def _keyed(table: Table) -> bool:
+    """Return whether the world does one key once; without a finder nothing is sent again in any case."""
+    found = _flag(table, "keyed")
+    if found and not _flag(table, "finder"):
+        raise table.error("keyed is true without a finder; expected finder = true beside it.", "keyed")
+    return found
+
+
+def _flag(table: Table, key: str) -> bool:
+    """Return a yes or no; no where it is left out."""
+    return _read(table, key, readers.flag) is True if key in table.row else False
 
 
 def _repeat(table: Table, key: tuple[str, ...]) -> str | None:

@@ -26,6 +26,7 @@ effect = "side_effect"
 key = ["invoice"]
 fingerprint = ["amount", "currency", "customer"]
 finder = true
+keyed = true
 
 [tools.send_letter]
 title = "Post a letter"
@@ -135,6 +136,30 @@ def test_a_charge_that_nobody_sees_is_made_under_the_same_key_after_two_looks(
 
     assert statuses(*asked) == ["pending_unknown", "pending_unknown", "done", "already_done"]
     assert (len(there.charges), len(there.kept)) == (1, 1)
+
+
+def test_what_the_world_does_twice_for_one_key_is_not_sent_again_though_nobody_finds_it(
+    database: Database, clock: Clock
+) -> None:
+    """A letter that hangs at the post's door lies in no list, and is posted all the same."""
+    posted: list[str] = []
+    sent: list[str] = []
+
+    def send(key: str, _body: Mapping[str, Any]) -> str:
+        sent.append(key)
+        raise TimeoutError
+
+    guard = Guard("send_letter", send, lambda *_: posted[0] if posted else None, engine=database, clock=clock)
+    asked = []
+    for _ in range(4):
+        asked.append(guard.call({"ticket": "T-1"}, {}, noun="letter"))
+        clock.now += timedelta(minutes=2)
+    posted.append("letter_1")
+    late = guard.call({"ticket": "T-1"}, {}, noun="letter")
+
+    assert statuses(*asked, late) == ["pending_unknown"] * 4 + ["already_done"]
+    assert "A person has to look into it." in asked[-1].message
+    assert len(sent) == 1
 
 
 def test_a_card_that_is_declined_is_not_asked_again(guards: tuple[Guard, Guard], there: Counter) -> None:

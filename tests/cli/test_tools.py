@@ -97,7 +97,10 @@ def test_the_file_is_checked(database: Database, database_url: str, tmp_path: Pa
     fine = said(database_url, "check", config=folder)
     write(tmp_path, PAY)
 
-    assert fine == "3 tools can be used, 2 of them with side effects."
+    assert fine.splitlines() == [
+        "3 tools can be used, 2 of them with side effects.",
+        "Not keyed, so never sent again, and what stays unknown is for a person: charge_card.",
+    ]
     with pytest.raises(
         ConfigurationError, match=r"tools.toml, line 1, \[tools.charge_card\]: fingerprint is Non"
     ):

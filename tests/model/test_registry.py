@@ -34,7 +34,7 @@ def test_the_shipped_file_has_the_default_limits() -> None:
     assert list(found) == ["refund_order", "check_refund_status"]
     assert found["refund_order"].limits == Limits()
     assert found["refund_order"].key == ("order_id", "reference")
-    assert found["refund_order"].finder
+    assert (found["refund_order"].finder, found["refund_order"].keyed) == (True, True)
     assert found["check_refund_status"].effect is Effect.READ
 
 
@@ -58,14 +58,14 @@ def test_a_tool_says_what_it_needs_and_the_rest_is_ordinary() -> None:
 
 
 def test_every_key_is_read() -> None:
-    more = 'operation = "charge"\nrepeat = "line"\nfinder = true\n[tools.pay.alert]\n'
+    more = 'operation = "charge"\nrepeat = "line"\nfinder = true\nkeyed = true\n[tools.pay.alert]\n'
     limits = (
         "window_minutes = 30\nrepeats = 4\ntwins = 3\ndeclared_twins = 6\nspike = 9\nspike_minutes = 2\n"
         "throws = true\n"
     )
     tool = parsed(HEAD + more + limits)["pay"]
 
-    assert (tool.operation, tool.repeat, tool.finder) == ("charge", "line", True)
+    assert (tool.operation, tool.repeat, tool.finder, tool.keyed) == ("charge", "line", True, True)
     assert tool.limits == Limits(timedelta(minutes=30), 4, 3, 6, 9, timedelta(minutes=2), throws=True)
 
 
@@ -104,6 +104,7 @@ def test_a_later_file_adds_its_tools_and_takes_the_place_of_those_it_names() -> 
         (HEAD.replace(', "line"', "") + 'repeat = "order_id"\n', "repeat is order_id, the only field of key"),
         (HEAD + 'operation = "Pay!"\n', "operation is 'Pay!'"),
         (HEAD + "finder = 1\n", "line 6, [tools.pay]: finder is 1; expected true or false"),
+        (HEAD + "keyed = true\n", "line 6, [tools.pay]: keyed is true without a finder"),
         (HEAD + "retries = 1\n", "line 6, [tools.pay]: unknown key 'retries'; known are alert, effect"),
         (HEAD + "alert = 1\n", "line 6, [tools.pay.alert]: expected a table of limits"),
         (HEAD + "[tools.pay.alert]\ntwins = 1\n", "line 7, [tools.pay.alert]: twins is 1; expected a whole"),

@@ -44,7 +44,8 @@ class Tool:
     operation: what its keys begin with, the same for every tool that does the same. key: the fields that make
     a key; fingerprint: those that a key must always come with, and that look like one intent when they agree.
     repeat: the key field by which a repeat is declared as meant; None where there is none. finder: whether
-    the world can be asked if it was done.
+    the world can be asked if it was done. keyed: whether the world does one key once, however often it comes;
+    only then is anything sent a second time.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Tool:
     fingerprint: tuple[str, ...] = ()
     repeat: str | None = None
     finder: bool = False
+    keyed: bool = False
     limits: Limits = Limits()
 
 
