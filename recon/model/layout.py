@@ -50,9 +50,12 @@ class Named:
     names: dict[str, None] = field(default_factory=dict)
 
 
-def of(names: Collection[str], side: str, told: Side) -> Layout:
-    """Return how a table with these headers is read; what it has not is left out."""
-    known = columns.recognise(names, side)
+def of(names: Collection[str], side: str, told: Side, *, flat: Collection[str] | None = None) -> Layout:
+    """Return how a table with these headers is read; what it has not is left out.
+
+    flat: those of them that rows have which are nobody's objects, of which the rest are; None means all.
+    """
+    known = columns.recognise(names if flat is None else flat, side)
     mapped = {ours: there for ours, column in told.columns.items() if (there := _there(names, column))}
     plain = columns.unmapped(known.columns, {ours: column.needs for ours, column in mapped.items()})
     found = {ours: Column(_as_sources(names, ours, theirs)) for ours, theirs in plain.items()}

@@ -219,6 +219,8 @@ class Sheet:
     def _texts(self, column: str) -> Cells:
         """Return a column as texts, in our words as far as they are mapped."""
         how = self._as(column)
+        if column not in self._raw and how.missing is not None:
+            return Cells(pa.repeat(pa.scalar(how.missing, pa.large_string()), self._size))
         return self._read(column, lambda raw: fitting.texts(raw, how), pa.large_string())
 
     def _minor(self, part: str) -> Cells:

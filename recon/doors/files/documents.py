@@ -6,7 +6,7 @@ Never guesses: numbers stay exact, and an object that is no row is a refusal wit
 import bisect
 import itertools
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from recon.doors.files.sources import Source
 from recon.model import cells, layout, mapping, objects, values
 from recon.model.columns import INTENTS
 from recon.model.errors import UnusableInput
+from recon.model.layout import Layout
 from recon.model.mapping import Column
 from recon.model.objects import Opened, Refusal
 from recon.model.phrases import listed
@@ -39,7 +40,8 @@ def json(source: Source, reading: Reading) -> Iterator[Piece]:
         raise UnusableInput(
             f"{source.label} must hold an object or an array of them; found {cells.shown(value)}."
         )
-    yield from pieces(source, reading, value if isinstance(value, list) else [value])
+    items = value if isinstance(value, list) else [value]
+    yield from pieces(source, reading, lambda: items)
 
 
 def json_lines(source: Source, reading: Reading) -> Iterator[Piece]:
@@ -52,34 +54,41 @@ def json_lines(source: Source, reading: Reading) -> Iterator[Piece]:
     reading.places = lambda numbers: {
         number: at[bisect.bisect_right(rows, number) - 1] for number in numbers if rows
     }
-    yield from pieces(source, reading, _lines(source, at), starts=rows)
+    once = iter([_lines(source, at)])
+    yield from pieces(source, reading, lambda: next(once, None) or _lines(source, array("q")), starts=rows)
 
 
 def pieces(
-    source: Source, reading: Reading, items: Iterable[object], *, starts: "array[int] | None" = None
+    source: Source,
+    reading: Reading,
+    items: Callable[[], Iterable[object]],
+    *,
+    starts: "array[int] | None" = None,
 ) -> Iterator[Piece]:
-    """Yield parsed JSON values as rows; starts: takes the number that each value's first row gets.
+    """Yield parsed JSON values as rows.
+
+    items: gives all values from the first, each time that it is called. starts: takes the number that each
+    value's first row gets.
 
     Raises:
         UnusableInput: there are none of this side among them.
     """
-    opener = objects.open_intents if reading.side == INTENTS else objects.open_refunds
     reading.named.noun = "field"
     count, foreign, refused = 0, 0, None
-    number, remaining = 1, iter(items)
+    planned: Layout | None = None
+    number, remaining = 1, iter(items())
     while some := list(itertools.islice(remaining, _VALUES)):
-        opened = Opened(start=number)
-        for item in some:
-            if starts is not None:
-                starts.append(opened.next)
-            opener(item, opened)
+        opened = _opened(reading, some, number, starts)
         number = opened.next
         count, foreign = count + len(opened.rows), foreign + len(opened.foreign)
         refused = refused or next(iter(opened.refusals.values()), None)
         reading.notes += opened.notes
         reading.left_out += opened.left_out
         reading.incomplete = reading.incomplete or opened.incomplete
-        yield _piece(reading, opened)
+        if planned is None and (opened.foreign or reading.told.columns or reading.told.filters):
+            # What a field means hangs on the names of all rows, also of those that are still to come.
+            planned = _planned(reading, [opened] if len(some) < _VALUES else _all(reading, items))
+        yield _piece(reading, opened, planned or Layout())
     _check(source, reading, rows=count, foreign=foreign, refused=refused)
 
 
@@ -102,6 +111,40 @@ def _check(source: Source, reading: Reading, *, rows: int, foreign: int, refused
         layout.check_map(reading.named, reading.told)
 
 
+def _opened(
+    reading: Reading, items: Iterable[object], number: int, starts: "array[int] | None" = None
+) -> Opened:
+    """Return some values opened into rows, of which the first gets a number."""
+    opener = objects.open_intents if reading.side == INTENTS else objects.open_refunds
+    opened = Opened(start=number)
+    for item in items:
+        if starts is not None:
+            starts.append(opened.next)
+        opener(item, opened)
+    return opened
+
+
+def _all(reading: Reading, items: Callable[[], Iterable[object]]) -> Iterator[Opened]:
+    """Yield all values opened, some at a time."""
+    remaining = iter(items())
+    while some := list(itertools.islice(remaining, _VALUES)):
+        yield _opened(reading, some, 1)
+
+
+def _planned(reading: Reading, everything: Iterable[Opened]) -> Layout:
+    """Return how all rows are read, after noting what they call their fields.
+
+    Only rows that are nobody's objects tell which tool wrote them; an object beside them does not.
+    """
+    flat: dict[str, None] = {}
+    for opened in everything:
+        for number, each in opened.sources.items():
+            reading.named.names.update(dict.fromkeys(each))
+            if number in opened.foreign:
+                flat.update(dict.fromkeys(each))
+    return layout.of(reading.named.names, reading.side, reading.told, flat=flat)
+
+
 def _lines(source: Source, at: "array[int]") -> Iterator[object]:
     """Yield the value of each line that is not blank; a refusal for one that cannot be read."""
     with source.opened() as file:
@@ -117,12 +160,8 @@ def _lines(source: Source, at: "array[int]") -> Iterator[object]:
         raise source.empty()
 
 
-def _piece(reading: Reading, opened: Opened) -> Piece:
+def _piece(reading: Reading, opened: Opened, planned: Layout) -> Piece:
     """Return opened objects under our names: what the map finds in them, before what was made of them."""
-    needs_names = bool(opened.foreign or reading.told.columns or reading.told.filters)
-    names = dict.fromkeys(name for each in opened.sources.values() for name in each) if needs_names else {}
-    reading.named.names.update(names)
-    planned = layout.of(names, reading.side, reading.told)
     mapped = {ours: column for ours, column in planned.side.columns.items() if ours in reading.told.columns}
     filters, empty = planned.side.filters, reading.told.empty
     kept: dict[int, Mapping[str, object]] = {}

@@ -3,7 +3,7 @@
 Never judges an object.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from recon.doors.files.pieces import Reading
@@ -49,10 +49,3 @@ def _charge(row: Mapping[str, object]) -> Mapping[str, object]:
     if refunds is None and amount is None:  # A list of no refunds, as tables write it.
         refunds = []
     return {**row, "object": "charge", "refunds": refunds, "amount_refunded": amount}
-
-
-def all_of(tables: Iterable[tuple[Mapping[str, Any], Iterable[object]]]) -> Iterator[object]:
-    """Yield the objects of several pieces of a table, and after each piece the lines that are none."""
-    for held, refusals in tables:
-        yield from items(held)
-        yield from refusals

@@ -33,11 +33,16 @@ def csv(source: Source, reading: Reading) -> Iterator[Piece]:
     """
     begun = _begun(source, reading)
     names, inner = begun.names, nested.inner(begun.names, reading)
-    read = lines.read(source.opened, begun, whole=not source.is_large())
     if inner:
-        held_ = ((_held(some.table, names, inner), some.refusals.values()) for some in read)
-        yield from documents.pieces(source, reading, nested.all_of(held_))
+
+        def objects() -> Iterator[object]:
+            for some in lines.read(source.opened, begun, whole=not source.is_large()):
+                yield from nested.items(_held(some.table, names, inner))
+                yield from some.refusals.values()
+
+        yield from documents.pieces(source, reading, objects)
         return
+    read = lines.read(source.opened, begun, whole=not source.is_large())
     planned = _planned(names, reading)
     wanted = _wanted(source, names, planned)
     reading.places = lambda numbers: lines.places(source.opened, begun, numbers)
@@ -95,9 +100,12 @@ def _row_groups(source: Source, content: object, reading: Reading) -> Iterator[P
     names = file.schema_arrow.names
     inner = nested.inner(names, reading)
     if inner:
-        read = (pa.Table.from_batches([each]) for each in file.iter_batches(_ROWS, columns=list(inner)))
-        held_ = (({name: table.column(name) for name in inner}, ()) for table in read)
-        yield from documents.pieces(source, reading, nested.all_of(held_))
+
+        def objects() -> Iterator[object]:
+            for batch in file.iter_batches(_ROWS, columns=list(inner)):
+                yield from nested.items({name: batch.column(name) for name in inner})
+
+        yield from documents.pieces(source, reading, objects)
         return
     planned = _planned(names, reading)
     wanted = _wanted(source, names, planned)
