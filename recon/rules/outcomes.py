@@ -11,6 +11,7 @@ from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
 
 _NO_MORE = "Do not do it again."
+_REFUND = "refund"  # What a message calls one begins with it.
 _ON_ITS_WAY = ("pending", "requires_action")
 
 
@@ -20,18 +21,17 @@ def done(noun: str, row: Guarded, *, state: str | None = None, again: bool = Fal
     how = f"is accepted{named} and on its way" if state in _ON_ITS_WAY else f"is done{named}"
     already = " An earlier call did it." if again else ""
     status = OutcomeStatus.ALREADY_DONE if again else OutcomeStatus.DONE
-    return Outcome(
-        status, f"The {noun} {how}.{already} Tell the customer. {_NO_MORE}", row.key, row.result_id
-    )
+    said = f"The {noun} {how}.{already}{_for_the_customer(noun)} {_NO_MORE}"
+    return Outcome(status, said, row.key, row.result_id, is_refund=_is_refund(noun))
 
 
 def unknown(noun: str, key: IntentKey | None, *, person: bool = False) -> Outcome:
     """Return that nobody knows yet. person: nothing but a person finds out."""
     whose = " A person has to look into it." if person else ""
+    customer = _for_the_customer(noun, " that it is being checked")
     said = (
         f"It is not known yet whether the {noun} is done.{whose} Do not try again now and do not do it in "
-        "any other way. Tell the customer that it is being checked. Ask for its status later, and do what "
-        "that says."
+        f"any other way.{customer} Ask for its status later, and do what that says."
     )
     return Outcome(OutcomeStatus.PENDING_UNKNOWN, said, key)
 
@@ -59,7 +59,7 @@ def failed(noun: str, row: Guarded) -> Outcome:
     why = row.refusal or "it was settled as not done"
     reason = _sentence(refusals.spoken(why))
     said = f"The {noun} is not done: {reason} Do not try again; hand it over to a person."
-    return Outcome(OutcomeStatus.REJECTED, said, row.key, row.result_id)
+    return Outcome(OutcomeStatus.REJECTED, said, row.key, row.result_id, is_refund=_is_refund(noun))
 
 
 def dead(noun: str, row: Guarded, state: str | None) -> Outcome:
@@ -120,6 +120,15 @@ def never_asked(noun: str) -> Outcome:
 def refused(why: str) -> Outcome:
     """Return that what was asked for cannot be."""
     return Outcome(OutcomeStatus.REJECTED, f"Nothing was sent: {_sentence(why)} Correct it, then ask again.")
+
+
+def _is_refund(noun: str) -> bool:
+    """Return whether something is called a refund; what else is done may be no business of a customer's."""
+    return noun.startswith(_REFUND)
+
+
+def _for_the_customer(noun: str, said: str = "") -> str:
+    return f" Tell the customer{said}." if _is_refund(noun) else ""
 
 
 def _stands(wanted: Wanted, row: Guarded) -> str:

@@ -208,6 +208,22 @@ def test_what_is_told_is_short_and_holds_no_key_and_no_request() -> None:
     assert WHAT not in said
 
 
+def test_what_is_no_refund_is_told_without_a_refund_and_a_customer() -> None:
+    charge = "charge of 49.00 USD for INV-7"
+    row = replace(ROW, result_id="pi_1")
+
+    assert outcomes.done(charge, row).to_model() == {
+        "status": "done",
+        "message": f"The {charge} is done (pi_1). Do not do it again.",
+        "id": "pi_1",
+    }
+    assert outcomes.unknown(charge, KEY).message == (
+        f"It is not known yet whether the {charge} is done. Do not try again now and do not do it in any "
+        "other way. Ask for its status later, and do what that says."
+    )
+    assert outcomes.failed(charge, row).to_model()["id"] == "pi_1"
+
+
 def test_others_of_the_same_order_are_told_as_well() -> None:
     first, other = outcomes.done(NOUN, ROW), outcomes.unknown(NOUN, KEY)
 

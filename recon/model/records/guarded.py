@@ -176,7 +176,8 @@ class Outcome:
     """What a call is told.
 
     message: for the model, one instruction. intent_key: None where nothing could be made of what was asked.
-    refund_id: of what stands, or of what came to nothing. others: of the same order, where it was asked for.
+    refund_id: of what stands, or of what came to nothing. is_refund: that is a refund; a model is told of the
+    id of anything else as "id". others: of the same order, where it was asked for.
     """
 
     status: OutcomeStatus
@@ -184,12 +185,13 @@ class Outcome:
     intent_key: IntentKey | None = None
     refund_id: str | None = None
     others: "tuple[Outcome, ...]" = ()
+    is_refund: bool = True
 
     def to_model(self) -> dict[str, object]:
-        """Return what a model sees: status and message; refund_id and others where there are any."""
+        """Return what a model sees: status and message; refund_id, or id, and others where there are any."""
         told: dict[str, object] = {"status": str(self.status), "message": self.message}
         if self.refund_id is not None:
-            told["refund_id"] = self.refund_id
+            told["refund_id" if self.is_refund else "id"] = self.refund_id
         if self.others:
             told["others"] = [each.to_model() for each in self.others]
         return told
