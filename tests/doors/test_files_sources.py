@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -223,3 +225,49 @@ def test_a_ragged_line_late_in_a_large_file_has_its_number(
     assert [(reject.row, reject.reason) for reject in intake.rejects] == [
         (2001, "expected 6 cells as in the header, found 1 (line 2002)")
     ]
+
+
+def test_no_row_of_a_large_file_is_both_judged_and_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "refunds.csv"
+    odd = row(0).replace("pi_1", '"pi"_1')
+    path.write_text("\n".join([HEADER, odd, *(row(number) for number in range(1, 1999)), "ragged"]))
+    whole = reading.read_refunds(path)
+    monkeypatch.setattr(sources, "memory", lambda: 4)
+    monkeypatch.setattr(lines, "_BLOCK", 8192)
+    pieces = reading.read_refunds(path)
+
+    pd.testing.assert_frame_equal(pieces.frame, whole.frame)
+    assert (pieces.rejects, pieces.read) == (whole.rejects, 2000)
+    assert [reject.row for reject in pieces.rejects] == [1, 2000]
+
+
+@pytest.mark.parametrize("format_", ["csv", None])
+def test_a_pipe_is_read_once_and_whole(tmp_path: Path, format_: str | None) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = "\n".join([HEADER, *map(row, range(2000))])
+    writer = threading.Thread(target=pipe.write_text, args=(content,), daemon=True)
+    writer.start()
+
+    intake = reading.read_refunds(pipe, format_=format_)
+    writer.join(timeout=10)
+
+    assert ids(intake) == [f"re_{number}" for number in range(2000)]
+
+
+def test_a_file_called_stdin_beside_standard_input_has_rejects_of_its_own(tmp_path: Path, feed: Feed) -> None:
+    path = tmp_path / "stdin"
+    path.write_text(f"{HEADER}\n{ROW.replace('4900', 'x')}\n")
+    feed(f"{HEADER}\n{row(2)}\n{ROW.replace('4900', 'y')}\n".encode())
+
+    intake = reading.read_refunds(["-", path], format_="csv")
+
+    assert refused(intake) == [(1, "re_1"), (2, "re_1")]
+    assert {reject.source for reject in intake.rejects} == {str(path), "standard input"}
+
+
+def test_a_pattern_longer_than_any_name_fits_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match="No file fits"):
+        reading.read_refunds(tmp_path / f"{'x' * 300}*.csv")

@@ -7,6 +7,7 @@ import glob
 import gzip
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import zlib
@@ -40,7 +41,7 @@ class Source:
     """One file of a side.
 
     label: as it was named, for errors. name: what its rows say they are of. format: one of FORMATS. packed:
-    with gzip. keeper: keeps what came through standard input until it is read.
+    with gzip. keeper: keeps what came through standard input or a pipe until it is read.
     """
 
     path: Path
@@ -110,7 +111,7 @@ def resolve(named: Sequence[str | Path], format_: str | None = None) -> list[Sou
     paths = list(dict.fromkeys(path for each in named for path in _paths(str(each))))
     names = ["stdin" if path == STDIN else Path(path).name for path in paths]
     return [
-        _source(path, name if names.count(name) == 1 else path, format_)
+        _source(path, name if names.count(name) == 1 else _full_name(path), format_)
         for path, name in zip(paths, names, strict=True)
     ]
 
@@ -125,9 +126,14 @@ def memory() -> int:
         return physical
 
 
+def _full_name(path: str) -> str:
+    """Return what rows say they are of where two sources have one name; standard input is no path."""
+    return "standard input" if path == STDIN else path
+
+
 def _paths(named: str) -> list[str]:
     """Return the paths that one name stands for."""
-    if named == STDIN or not glob.has_magic(named) or Path(named).exists():
+    if named == STDIN or not glob.has_magic(named) or os.path.exists(named):  # noqa: PTH110 - Path's raises for a name that is too long.
         return [named]
     found = sorted(path for path in glob.glob(named, recursive=True) if Path(path).is_file())  # noqa: PTH207 - a pattern may be absolute.
     if not found:
@@ -140,12 +146,21 @@ def _paths(named: str) -> list[str]:
 def _source(path: str, name: str, format_: str | None) -> Source:
     """Return a path as a source."""
     if path == STDIN:
-        return _standard_input(format_)
+        try:
+            return _kept(sys.stdin.buffer, "Standard input", name, format_)
+        except AttributeError:  # Python has no standard input where the shell closed it.
+            raise UnusableInput("Standard input cannot be read: it is closed.") from None
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
     known = format_ or _SUFFIXES.get(suffix)
+    if _flows(path):
+        try:
+            with Path(path).open("rb") as flow:
+                return _kept(flow, path, name, known)
+        except OSError as error:  # Not ours to read.
+            raise UnusableInput(f"{path} cannot be read: {error.strerror or error}.") from None
     if known is None:
         advice = "; save a spreadsheet as CSV" if suffix in {".xlsx", ".xls", ".ods", ".numbers"} else ""
         raise UnusableInput(
@@ -155,17 +170,24 @@ def _source(path: str, name: str, format_: str | None) -> Source:
     return _seen(Source(Path(path), path, name, known))
 
 
-def _standard_input(format_: str | None) -> Source:
-    """Return what comes through standard input, kept in a file until it is read."""
-    label = "Standard input"
+def _flows(path: str) -> bool:
+    """Return whether a path gives its bytes only once, as a pipe or a terminal does."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - Path's raises the same.
+    except (OSError, ValueError):  # Missing, or no name at all; whoever opens it says so.
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _kept(flow: BinaryIO, label: str, name: str, format_: str | None) -> Source:
+    """Return what comes through a flow, kept in a file until it is read."""
     keeper = tempfile.NamedTemporaryFile(prefix="recon-")  # noqa: SIM115 - it goes with the source.
     try:
-        shutil.copyfileobj(sys.stdin.buffer, keeper, _BLOCK)
+        shutil.copyfileobj(flow, keeper, _BLOCK)
         keeper.flush()
-    except (AttributeError, OSError) as error:  # Closed, or a directory.
-        reason = error.strerror if isinstance(error, OSError) else "it is closed"
-        raise UnusableInput(f"{label} cannot be read: {reason}.") from None
-    source = _seen(Source(Path(keeper.name), label, "stdin", format_ or "csv", keeper=keeper))
+    except OSError as error:  # A directory, or a disk that is full.
+        raise UnusableInput(f"{label} cannot be read: {error.strerror or error}.") from None
+    source = _seen(Source(Path(keeper.name), label, name, format_ or "csv", keeper=keeper))
     return source if format_ else replace(source, format=_sniffed(source.beginning()))
 
 
