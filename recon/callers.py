@@ -8,8 +8,9 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
@@ -25,12 +26,16 @@ from recon.rules import guarding, outcomes
 
 _THREADS = 32  # Calls at a time of one process; those that wait for another's answer hold one each.
 _LONGEST_WORD = 500  # Of what is recorded about a call: enough to find it again.
+_LAST_WORD_SECONDS = 1.0  # What ends in time has its own words, and writes them down first.
 _CLOSED = "this tool is closed"
 _NO_LOOP = "it was asked for outside an event loop of asyncio"
 _NO_THREAD = "this process can start no thread for it"
+_NO_TURN = "too many calls of this process are under way"
 
 Clock = Callable[[], datetime]
 GiveUp = Callable[[], bool]  # Says yes once nobody waits for a call any more.
+# Takes that, and when the caller began to wait, on time.monotonic(): it may have to wait for a thread.
+Work = Callable[[GiveUp, float], Outcome]
 
 
 def utc_now() -> datetime:
@@ -50,8 +55,16 @@ def opened(engine: Database | Engine) -> Database:
     return Database.open(engine.url.render_as_string(hide_password=False))
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How long somebody waits, and what they are told then of what is still under way."""
+
+    seconds: float
+    late: Callable[[], Outcome]
+
+
 class Threads(ThreadPoolExecutor):
-    """The threads in which asynchronous calls of one tool wait, until it is closed."""
+    """The threads in which calls of one tool are made, until it is closed."""
 
     closed = False
 
@@ -71,23 +84,21 @@ def turned_away(noun: str, why: str = _CLOSED) -> Outcome:
 
 async def awaited(
     threads: Threads,
-    work: Callable[[GiveUp, float], Outcome],
+    work: Work,
     *,
     noun: str,
     sends: bool = True,
     began: float | None = None,
+    within: Limit | None = None,
 ) -> Outcome:
     """Return what comes of the work without holding up the event loop.
 
-    work: takes what tells it to give up, and when the caller began to wait, on time.monotonic(): it may have
-    to wait for a thread. sends: whether it may send something; what only looks leaves unknown what it cannot
-    see. began: where that was before this. Whoever is cancelled hears of it at once, and the work is told to
-    give up.
+    sends: whether it may send something; what only looks leaves unknown what it cannot see. began: when the
+    caller began to wait, on time.monotonic(), where that was before this. within: as waited has it; None
+    waits to its end. Whoever is cancelled hears of it at once, and the work is told to give up.
     """
     unknown = outcomes.unknown(noun, None)
-    stop, claim = threading.Event(), threading.Lock()
-    since = time.monotonic() if began is None else began
-    run = partial(_claimed, claim, contextvars.copy_context(), work, stop.is_set, since)
+    turn = _Turn(work, time.monotonic() if began is None else began)
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:  # Another kind of loop drives it, such as trio's, or a person by hand.
@@ -95,17 +106,36 @@ async def awaited(
     if threads.closed:
         return turned_away(noun) if sends else unknown
     try:
-        running = loop.run_in_executor(threads, run)
-    except RuntimeError:
-        # The process is ending, or may start no more threads. What was queued by then may still be taken up.
-        stop.set()
-        return turned_away(noun, _NO_THREAD) if sends and claim.acquire(blocking=False) else unknown
+        running = loop.run_in_executor(threads, turn)
+    except RuntimeError:  # The process is ending, or may start no more threads.
+        return turned_away(noun, _NO_THREAD) if turn.let_go() and sends else unknown
     try:
-        told = await asyncio.shield(running)
+        await asyncio.wait({running}, timeout=None if within is None else turn.left(within.seconds))
     except BaseException:  # The framework's time-out, a person who closed the window, a coroutine let go.
-        stop.set()
+        turn.stop.set()
         raise
-    return told or unknown
+    if within is None or running.done():
+        return running.result() or unknown
+    return turned_away(noun, _NO_TURN) if turn.let_go() else within.late()
+
+
+def waited(threads: Threads, work: Work, *, noun: str, within: Limit) -> Outcome:
+    """Return what comes of the work, or what is told once its time is over; it goes on by itself then."""
+    turn = _Turn(work, time.monotonic())
+    if threads.closed:
+        return turned_away(noun)
+    try:
+        running = threads.submit(turn)
+    except RuntimeError:  # As above.
+        return turned_away(noun, _NO_THREAD) if turn.let_go() else within.late()
+    try:
+        done, _ = wait([running], timeout=turn.left(within.seconds))
+    except BaseException:  # Ctrl-C.
+        turn.stop.set()
+        raise
+    if done:
+        return running.result() or within.late()
+    return turned_away(noun, _NO_TURN) if turn.let_go() else within.late()
 
 
 def asked(words: Mapping[str, object]) -> Asked:
@@ -135,12 +165,24 @@ def standing(gate: Gate, row: Guarded, noun: str, now: datetime) -> Outcome:
     return outcomes.open_still(noun, row)
 
 
-def _claimed(
-    claim: threading.Lock,
-    context: contextvars.Context,
-    work: Callable[[GiveUp, float], Outcome],
-    give_up: GiveUp,
-    began: float,
-) -> Outcome | None:
-    """Return what comes of the work; None where whoever asked was told by then that it is not done."""
-    return context.run(work, give_up, began) if claim.acquire(blocking=False) else None
+class _Turn:
+    """One call's turn in a thread, which comes once, or never where it was let go before."""
+
+    def __init__(self, work: Work, began: float) -> None:
+        self.stop = threading.Event()
+        self._began = began
+        self._claim = threading.Lock()
+        self._run = partial(contextvars.copy_context().run, work, self.stop.is_set, began)
+
+    def __call__(self) -> Outcome | None:
+        """Return what comes of the work; None where it was let go."""
+        return self._run() if self._claim.acquire(blocking=False) else None
+
+    def let_go(self) -> bool:
+        """Return whether it has not come and never will, for all that a pool still keeps it."""
+        self.stop.set()
+        return self._claim.acquire(blocking=False)
+
+    def left(self, seconds: float) -> float:
+        """Return how long to wait for it that may take so long, and a moment more to write it down."""
+        return max(0.0, self._began + seconds + _LAST_WORD_SECONDS - time.monotonic())

@@ -55,7 +55,8 @@ class Guard:
     ) -> None:
         """send: takes key and body, and returns an id, if any; ProviderRefused says that nothing was done.
 
-        find: takes the same, and returns the id of what the key made, or None where all was looked through.
+        It is called in a thread of the guard's, and needs a limit of its own below guard.lease_seconds. find:
+        takes the same, and returns the id of what the key made, or None where all was looked through.
         declared: what tools.toml says of the tool; None lets any fields make a key, and the whole body is
         what the same key must come with. keyed: for a tool without such, whether the world does one key once;
         only then is what was not found sent again.
@@ -72,11 +73,12 @@ class Guard:
         self._declared = declared
         self._proves = find is not None and (keyed if declared is None else declared.keyed)
         self._clock = clock
+        self._settings = settings or GuardSettings()
         self._database = callers.opened(engine)
         self._gate = Gate(
             self._database,
             {tool: Functions(send, find, keyed=self._proves)},
-            settings=settings or GuardSettings(),
+            settings=self._settings,
             clock=clock,
             sleep=sleep,
         )
@@ -115,10 +117,12 @@ class Guard:
 
         fields: what makes the decision, as texts or whole numbers; None is absent. body: what is sent, as
         JSON has it. The same fields with another body are refused; of a declared tool, with other values of
-        its fingerprint, and the first call's body is what is sent. noun: for messages.
+        its fingerprint, and the first call's body is what is sent. noun: for messages. It is answered by its
+        deadline, also where the function that sends is not: what that returns later is written down then.
         """
         about = {"call_id": call_id, "caller": caller}
-        return self._call(callers.never, None, fields, body, noun=noun, account=account, about=about)
+        work = partial(self._call, fields=fields, body=body, noun=noun, account=account, about=about)
+        return callers.waited(self._threads, work, noun=noun, within=self._limit(fields, noun, account))
 
     async def acall(
         self,
@@ -133,7 +137,8 @@ class Guard:
         """Do the same without holding up the event loop; what cancels it is heard at once, as of a refund."""
         about = {"call_id": call_id, "caller": caller}
         work = partial(self._call, fields=fields, body=body, noun=noun, account=account, about=about)
-        return await callers.awaited(self._threads, work, noun=noun)
+        limit = self._limit(fields, noun, account)
+        return await callers.awaited(self._threads, work, noun=noun, within=limit)
 
     def check(self, fields: Fields, *, noun: str, account: str = "") -> Outcome:
         """Return how the side effect of these fields stands; sends nothing.
@@ -218,8 +223,6 @@ class Guard:
         about: Mapping[str, object],
     ) -> Outcome:
         """Return the outcome of one call, whatever happens."""
-        if self._threads.closed:
-            return callers.turned_away(noun)
         key = None
         try:
             wanted = self._wanted(fields, body, noun, account)
@@ -241,6 +244,16 @@ class Guard:
         if isinstance(named, Unfit):
             return named
         return prints if isinstance(prints, Unfit) else Wanted(self._tool, noun, *named, prints, body)
+
+    def _limit(self, fields: Fields, noun: str, account: str) -> callers.Limit:
+        """Return how long somebody waits for a call, and what is told of it after that."""
+
+        def late() -> Outcome:
+            named = self._named(fields, account)
+            key = None if isinstance(named, Unfit) else named[1]
+            return outcomes.unknown(noun, key, person=not self._proves)
+
+        return callers.Limit(self._settings.deadline_seconds, late)
 
     def _named(self, fields: Fields, account: str) -> tuple[AccountId, IntentKey] | Unfit:
         """Return whose decision it is and its key, or why these fields make none.

@@ -17,7 +17,8 @@ from recon.model.settings import Settings
 from recon.rules import answers
 
 Body = Mapping[str, object]
-# Sends a body under a key, and returns the id of what it made; None where that has none.
+# Sends a body under a key, and returns the id of what it made; None where that has none. It needs a limit of
+# its own, shorter than the lease: nothing stops it, and a second call may look for what it did after that.
 Sender = Callable[[str, Body], str | None]
 # Returns the id of what a key made, None where everything was looked through and nothing is there.
 Finder = Callable[[str, Body], str | None]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from recon.callers import GiveUp, Threads, awaited
+from recon.callers import GiveUp, Limit, Threads, awaited, waited
 from recon.model.records.guarded import Outcome, OutcomeStatus
 from tests.guards import statuses
 from tests.loops import in_a_thread
@@ -79,6 +79,26 @@ async def test_what_a_busy_thread_takes_up_meanwhile_is_not_called_unsent(
     monkeypatch.setattr(threads, "submit", taken_up_and_refused)
 
     assert statuses(await awaited(threads, work, noun="refund")) == ["pending_unknown"]
+
+
+@in_a_thread
+async def test_what_no_thread_was_free_for_in_its_time_is_not_done_later(
+    threads: Threads, work: Work
+) -> None:
+    """The first takes the only thread, and is unknown; the others never began."""
+    threads._max_workers = 1  # noqa: SLF001 -- as many as others need
+    limit = Limit(0.1, lambda: Outcome(OutcomeStatus.PENDING_UNKNOWN, "it is late"))
+    first = asyncio.create_task(awaited(threads, work, noun="letter", within=limit))
+    await asyncio.to_thread(work.ready.wait, 20)
+    second = await awaited(threads, work, noun="letter", within=limit)
+    third = await asyncio.to_thread(waited, threads, work, noun="letter", within=limit)
+    late = await first
+    work.go_on.set()
+    threads.shutdown()
+
+    assert statuses(late, second, third) == ["pending_unknown", "rejected", "rejected"]
+    assert "too many calls of this process are under way" in third.message
+    assert work.sent == []
 
 
 @pytest.mark.parametrize("closes", [True, False], ids=["closed", "cancelled"])

@@ -1,6 +1,7 @@
 """A side effect that is no refund: what tools.toml declares of it, how it is asked for, checked and ended."""
 
 import asyncio
+import threading
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from recon.doors.store.engines import Database
 from recon.guard import Guard, OutcomeStatus
 from recon.model import registry
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
-from recon.model.settings import Settings
+from recon.model.settings import GuardSettings, Settings
 from tests.guards import LATE, eventually, statuses, told
 from tests.loops import in_a_thread
 
@@ -35,7 +36,10 @@ finder = false
 class Post:
     """A post office: every parcel it was given, and what becomes of the next one."""
 
+    LONG = 20.0  # Seconds.
+
     def __init__(self) -> None:
+        self.wakes = threading.Event()
         self.parcels: list[tuple[str, Mapping[str, object]]] = []
         self.breaks = False
         self.seconds = 0.0
@@ -46,6 +50,12 @@ class Post:
         if self.breaks:
             raise TimeoutError
         return f"parcel {len(self.parcels)}"
+
+    def hang(self, key: str, body: Mapping[str, object]) -> str:
+        """Take a parcel, and say so when it wakes."""
+        self.parcels.append((key, body))
+        self.wakes.wait(self.LONG)
+        return f"parcel {key}"
 
 
 @pytest.fixture
@@ -254,6 +264,32 @@ async def beats(seen: list[float]) -> None:
     while True:
         seen.append(time.monotonic())
         await asyncio.sleep(0.01)
+
+
+@in_a_thread
+async def test_it_is_answered_by_its_deadline_though_the_sender_hangs(database: Database, post: Post) -> None:
+    """What the sender returns when it wakes is written down."""
+    settings = GuardSettings(deadline_seconds=0.1, send_timeout_seconds=0.1)
+    guarded = Guard("send_parcel", post.hang, engine=database, settings=settings)
+    began = time.monotonic()
+    plain, turned = await asyncio.gather(
+        asyncio.to_thread(guarded.call, {"order": "1"}, {}, noun="parcel"),
+        guarded.acall({"order": "2"}, {}, noun="parcel"),
+    )
+    waited = time.monotonic() - began
+    post.wakes.set()
+
+    def done() -> bool:
+        seen = [guarded.check({"order": order}, noun="parcel") for order in "12"]
+        return statuses(*seen) == ["already_done", "already_done"]
+
+    assert statuses(plain, turned) == ["pending_unknown", "pending_unknown"]
+    assert "A person has to look into it." in plain.message
+    assert (plain.intent_key, turned.intent_key) == tuple(sorted(key for key, _ in post.parcels))
+    assert waited < post.LONG
+    await asyncio.to_thread(eventually, done)
+    assert len(post.parcels) == 2
+    guarded.close()
 
 
 @in_a_thread
