@@ -79,6 +79,8 @@ def test_a_preset_alone_reads_its_shop_s_table_as_the_proposed_map_does(
     assert intake.frame["amount_minor"].tolist() == [4900, 500]
     assert intake.frame["currency"].tolist() == ["usd", "usd"]
     assert intake.frame["status"].tolist() == ["done", "done"]
+    assert intake.frame["payment"].str[:2].isin(["pi", "ch"]).all()
+    assert intake.frame["payment"].str[2:].tolist() == ["_1", "_2"]
     assert [str(at)[:16] for at in intake.frame["created_at"]] == ["2026-03-06 17:00", "2026-03-06 18:00"]
     assert (intake.rejects, intake.left_out) == ((), {"medusa": 1, "saleor": 1}.get(shop, 0))
 

@@ -109,6 +109,7 @@ def test_only_the_beginning_of_a_large_table_is_looked_at_up_to_the_end_of_a_row
         intake = reading.read_refunds(beginning.path, format_=beginning.format)
 
     assert (beginning.whole, sample.whole, sample.columns["id"]) == (False, False, ["0", "1"])
+    assert sample.columns["note"] == ["two\nlines", "two\nlines"]
     assert all("cannot be read" not in reject.reason for reject in intake.rejects)
     assert not beginning.path.exists()
 

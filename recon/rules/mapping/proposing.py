@@ -6,7 +6,7 @@ Never reads a file, and never decides what a person should.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from recon.model import layout, mapping
+from recon.model import layout
 from recon.model.dtypes import KEYS, OURS, TIME
 from recon.model.layout import Layout
 from recon.model.mapping import NOTHING, Column, Filter, Side
@@ -36,7 +36,7 @@ def propose(
     taken = side or guess.side
     known = layout.of(sample.headers, taken, NOTHING)
     like = preset.told.side(taken) if preset is not None else NOTHING
-    filters = tuple(each for each in like.filters if mapping.located(sample.headers, each.column))
+    filters = layout.of(sample.headers, taken, like).side.filters
     drawn = Drawn(_kept(sample, filters), taken, stated or Stated())
     if side is None and not guess.sure:
         text = "Is it what you meant to refund (--side intents) or what the provider did (--side refunds)?"
@@ -72,10 +72,11 @@ def recognised(sample: Sample, presets: Iterable[Preset], side: str | None) -> P
 def _of_preset(drawn: Drawn, like: Side, preset: Preset) -> dict[str, Column]:
     """Draw what a preset says of the columns that a file has; return them."""
     why = f"as the preset {preset.name} says"
+    held = layout.of(drawn.sample.headers, drawn.side, like).side.columns
     settled: dict[str, Column] = {}
     for ours, column in like.columns.items():
-        there = _there(drawn.sample, column)
-        if there is None:
+        there = held.get(ours)
+        if there is None or not set(there.needs) <= set(column.needs):  # Or read by a name of our own.
             drawn.doubts.append(
                 f"{ours}: the preset {preset.name} reads {' or '.join(column.needs)}, which this file lacks;"
                 f" get it {preset.get}"
@@ -98,16 +99,6 @@ def _kept(sample: Sample, filters: Iterable[Filter]) -> Sample:
         return sample
     columns = {name: [cells[place] for place in places] for name, cells in sample.columns.items()}
     return replace(sample, columns=columns, rows=len(places))
-
-
-def _there(sample: Sample, column: Column) -> Column | None:
-    """Return a column with the sources that a file has; None where it has none that are needed."""
-    if column.sums:
-        return column if all(mapping.located(sample.headers, each) for each in column.sums) else None
-    if not column.sources:
-        return column
-    sources = tuple(each for each in column.sources if mapping.located(sample.headers, each))
-    return replace(column, sources=sources) if sources else None
 
 
 def _draw(drawn: Drawn, settled: Mapping[str, Column], known: Layout) -> None:
