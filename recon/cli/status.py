@@ -18,6 +18,7 @@ from recon.model.records.words import Kind, NoticeState, Verdict
 
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
+    from recon.doors.store.glance import Unsettled
     from recon.model.records.runs import Lease, Run
     from recon.model.records.tools import Switch
     from recon.model.settings import Settings
@@ -90,6 +91,7 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
         },
         "pending_unknown": standing.pending_unknown(database),
         "pending": glance.pending(database),
+        "unsettled": [_effects(each, now) for each in glance.unsettled(database, now=now)],
         "withheld": counts.get("withheld", 0),
         "rejected": counts.get("rejected", 0),
         "rejected_most": asdict(worst) if worst is not None else None,
@@ -105,6 +107,12 @@ def _switch(thrown: "Switch") -> dict[str, Any]:
     """Return who switched a tool off, when and why."""
     at = _time(thrown.moved_at)
     return {"tool": thrown.tool, "by": thrown.moved_by, "at": at, "reason": thrown.reason}
+
+
+def _effects(found: "Unsettled", now: datetime) -> dict[str, Any]:
+    """Return how many effects of a guarded tool nobody knows of, and since when the oldest was sent."""
+    age = int((now - found.since).total_seconds())
+    return {"tool": found.tool, "unknown": found.number, "since": _time(found.since), "age_seconds": age}
 
 
 def _as_values(run: "Run | None") -> dict[str, Any] | None:
@@ -148,6 +156,7 @@ def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
         *_column("open cases", _cases(found["open_cases"])),
         ("money at risk", _money(found["open_cases"]["at_risk"])),
         ("unknown intents", _unknown(found["pending_unknown"], found["pending"])),
+        *_column("unknown effects", map(_told, found["unsettled"])),
         ("notices", _notices(found)),
     ]
     width = max(len(name) for name, _ in lines) + 2
@@ -208,6 +217,12 @@ def _unknown(unknown: int, pending: int) -> str:
     if pending:
         told += f", and {pending:,} pending: a case of an unknown outcome (stuck) may be of either"
     return told
+
+
+def _told(effects: Mapping[str, Any]) -> str:
+    """Return which guarded tool waits for an answer, and for how long."""
+    age = duration(timedelta(seconds=effects["age_seconds"]))
+    return harmless(f"{effects['tool']}: {effects['unknown']:,} unknown, oldest {age}")
 
 
 def _verdict(verdict: str | None) -> str:

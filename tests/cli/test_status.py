@@ -56,7 +56,7 @@ def test_before_the_first_run_nothing_is_stale() -> None:
     assert set(said) == {
         "stale", "age_seconds", "last_complete_run", "last_run", "last_run_verdict", "at_work",
         "accounts_read", "accounts", "open_cases", "pending_unknown", "pending", "withheld", "rejected",
-        "rejected_most", "older", "undelivered", "undelivered_since", "slack",
+        "unsettled", "rejected_most", "older", "undelivered", "undelivered_since", "slack",
         "switched_off",
     }  # fmt: skip
 
@@ -119,6 +119,7 @@ FOUND = {
     },
     "pending_unknown": 4,
     "pending": 2,
+    "unsettled": [],
     "withheld": 7,
     "rejected": 3,
     "rejected_most": {"reason": "created_at is missing", "source": "requests", "rows": 2},

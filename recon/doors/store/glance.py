@@ -4,11 +4,13 @@ Each answer may look through a whole table, once: for a command, not for a metri
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 
 from recon.doors.store.engines import Database
-from recon.model.records.words import IntentStatus
+from recon.model.holds import guarded
+from recon.model.records.words import UNSETTLED, IntentStatus
 from recon.model.tables import intents, rejects
 
 
@@ -22,6 +24,34 @@ class Rejected:
     reason: str
     source: str
     rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """Side effects of one guarded tool that were sent, and nobody knows whether they are done.
+
+    number: at least one. since: when the oldest of them was first sent.
+    """
+
+    tool: str
+    number: int
+    since: datetime
+
+
+def unsettled(database: Database, *, now: datetime) -> tuple[Unsettled, ...]:
+    """Return the tools with such effects, by name, refund tools among them."""
+    same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
+    query = (
+        select(guarded.c.tool, func.count(), func.min(guarded.c.first_sent_at))
+        .outerjoin(intents, same)
+        .where(guarded.c.status.in_(UNSETTLED), guarded.c.first_sent_at.is_not(None))
+        .where(guarded.c.until <= now)  # Nobody is at it.
+        .where(or_(intents.c.status.is_(None), intents.c.status.in_(UNSETTLED)))  # Nor has settled it.
+        .group_by(guarded.c.tool)
+        .order_by(guarded.c.tool)
+    )
+    with database.read() as connection:
+        return tuple(Unsettled(row[0], int(row[1]), row[2]) for row in connection.execute(query))
 
 
 def pending(database: Database) -> int:
