@@ -1,7 +1,8 @@
 """A CSV's bytes as tables of texts, and the lines that are no row of it.
 
 Never guesses a type: every cell is text, an empty one is missing. A file whose lines are all alike is read by
-pyarrow; one ragged line, and it is read again line by line, so that each reject has its number.
+pyarrow; with one ragged line, or one quote out of place, it is read again line by line, so that each reject
+has its number.
 """
 
 import csv
@@ -11,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
@@ -23,6 +25,8 @@ _MARK = b"\xef\xbb\xbf"  # UTF-8's byte order mark, which spreadsheets write.
 _BLOCK = 16 * 2**20  # Bytes that pyarrow reads at a time: a row must fit.
 _ROWS = 200_000  # Rows of one table where lines are read one by one.
 _SEPARATORS = ",;\t|"
+_QUOTE = ord('"')
+_NARROWEST = 4  # Columns of a header that a line within a cell is told from prose by.
 
 # Python's own 131,072 characters would refuse, beside one ragged line, what pyarrow reads without it.
 csv.field_size_limit(2**31 - 1)
@@ -89,7 +93,7 @@ def read(opened: Opened, begun: Head, *, whole: bool) -> Iterator[Lines]:
         for table in _at_once(opened, begun) if whole else _by_blocks(opened, begun):
             yield Lines(table, range(done + 1, done + table.num_rows + 1))
             done += table.num_rows
-    except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, an open quote, a zero byte.
+    except pa.ArrowInvalid:  # A ragged line, a byte that is no UTF-8, a quote or zero byte out of place.
         yield from _patiently(opened, begun, done)
 
 
@@ -99,9 +103,9 @@ def places(opened: Opened, begun: Head, numbers: Collection[int]) -> dict[int, i
     found: dict[int, int] = {}
     with opened() as file:
         above = file.read(begun.skipped).count(b"\n")
-        for number, line, _ in _rows(file, begun):
+        for number, begins, _ in _rows(file, begun):
             if number in wanted:
-                found[number] = above + line
+                found[number] = above + begins.start
                 if len(found) == len(wanted):
                     break
     return found
@@ -124,7 +128,7 @@ def _at_once(opened: Opened, begun: Head) -> Iterator[Arrow]:
     """
     with opened() as file:
         content = file.read()[begun.skipped :]
-    _refuse_zero(content)
+    _refuse_doubtful(io.BytesIO(content), begun)
     yield pa_csv.read_csv(pa.BufferReader(content), **_options(begun)).slice(1)
 
 
@@ -135,8 +139,8 @@ def _by_blocks(opened: Opened, begun: Head) -> Iterator[Arrow]:
         pa.ArrowInvalid: a line is not like the others.
     """
     with opened() as file:
-        for block in iter(lambda: file.read(_BLOCK), b""):
-            _refuse_zero(block)
+        file.read(begun.skipped)
+        _refuse_doubtful(file, begun)
     with opened() as file:
         file.read(begun.skipped)
         first = True
@@ -146,10 +150,34 @@ def _by_blocks(opened: Opened, begun: Head) -> Iterator[Arrow]:
             first = False
 
 
-def _refuse_zero(content: bytes) -> None:
-    """Raise where there is a zero byte, which pyarrow would let pass."""
-    if b"\0" in content:
-        raise pa.ArrowInvalid("a zero byte")
+def _refuse_doubtful(file: BinaryIO, begun: Head) -> None:
+    """Raise where pyarrow would let pass what the other reader refuses, or take lines for one cell."""
+    if len(begun.names) == 1:
+        raise pa.ArrowInvalid("a single column, in which pyarrow takes a line of blanks for a row")
+    mark = file.read(len(_MARK))
+    block = (b"" if mark == _MARK else mark) + file.read(_BLOCK) + file.readline(_BLOCK)
+    while block:
+        if b"\0" in block or _misquoted(block, ord(begun.separator)):
+            raise pa.ArrowInvalid("a zero byte, or a quote out of place")
+        block = file.read(_BLOCK) + file.readline(_BLOCK)
+
+
+def _misquoted(block: bytes, separator: int) -> bool:
+    """Return whether a quote neither opens nor closes a cell of one line; block: whole lines."""
+    letters = np.frombuffer(block, np.uint8)
+    quotes = np.flatnonzero(letters == _QUOTE)
+    if not len(quotes):
+        return False
+    ends = np.append(np.flatnonzero(letters == ord("\n")), len(letters))
+    if (np.searchsorted(quotes, ends) % 2).any():  # A cell goes on in the next line.
+        return True
+    between = np.isin(letters, [separator, ord("\n"), ord("\r")])
+    between = np.concatenate([[True], between, [True]])  # As before the first and after the last.
+    firsts = np.flatnonzero(np.diff(quotes, prepend=-2) != 1)  # Quotes beside quotes are one run.
+    lengths = np.diff(firsts, append=len(quotes))
+    before, after = between[quotes[firsts]], between[quotes[firsts] + lengths + 1]
+    inside, odd = firsts % 2 == 1, lengths % 2 == 1
+    return bool(np.where(inside, odd & ~after, ~before | (~odd & ~after)).any())
 
 
 def _options(begun: Head) -> dict[str, Any]:
@@ -166,8 +194,8 @@ def _options(begun: Head) -> dict[str, Any]:
     }
 
 
-def _rows(file: BinaryIO, begun: Head) -> Iterator[tuple[int, int, list[str] | str]]:
-    """Yield each row's number, the header's being 0, its first line, and its cells or what is wrong with it.
+def _rows(file: BinaryIO, begun: Head) -> Iterator[tuple[int, range, list[str] | str]]:
+    """Yield each row's number, the header's being 0, its lines, and its cells or what is wrong with it.
 
     Bytes that are no UTF-8 come as halves of surrogate pairs.
     """
@@ -186,7 +214,7 @@ def _rows(file: BinaryIO, begun: Head) -> Iterator[tuple[int, int, list[str] | s
             row = str(error)
         if isinstance(row, str) or len(row) > 1 or "".join(row).strip():
             number += 1
-            yield number, line, row
+            yield number, range(line, reader.line_num + 1), row
 
 
 def _patiently(opened: Opened, begun: Head, done: int) -> Iterator[Lines]:
@@ -197,14 +225,19 @@ def _patiently(opened: Opened, begun: Head, done: int) -> Iterator[Lines]:
     incomplete = None
     with opened() as file:
         file.read(begun.skipped)
-        for number, _, row in _rows(file, begun):
+        for number, taken, row in _rows(file, begun):
+            if number <= done:
+                continue
             if isinstance(row, str):
                 refusals[number] = Refusal(f"expected a line of CSV, found one that cannot be read: {row}")
                 if "unexpected end of data" in row:
                     opens = f"the quote that row {number} opens is never closed"
                     incomplete = f"{opens}, so what follows it was not read"
-            elif number > done:
-                reason = _unlike(row, width)
+                elif len(taken) > 1:
+                    closes = f"opens is closed {len(taken) - 1} lines below, within a cell"
+                    incomplete = f"the quote that row {number} {closes}, so the lines between were not read"
+            else:
+                reason = _unlike(row, width, begun.separator)
                 if reason is None:
                     rows[number] = row
                 else:
@@ -224,12 +257,15 @@ def _lines(
     return Lines(pa.table(columns), list(rows), refusals, incomplete)
 
 
-def _unlike(row: list[str], width: int) -> str | None:
+def _unlike(row: list[str], width: int, separator: str) -> str | None:
     """Return why a line is no row; None if it is one."""
     if len(row) != width:
         return f"expected {width} cells as in the header, found {len(row)}"
     if "\0" in "".join(row):
         return "expected text, found a zero byte"
+    inner = (line for cell in row if "\n" in cell for line in cell.split("\n")[1:])
+    if width >= _NARROWEST and any(line.count(separator) == width - 1 for line in inner):
+        return "expected a cell, found whole rows between its quotes"
     if any("\udc80" <= letter <= "\udcff" for letter in "".join(row)):
         return "expected UTF-8, found bytes that are none"
     return None

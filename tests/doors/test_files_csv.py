@@ -1,5 +1,7 @@
+import csv
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.doors.refund_files import HEADER, ROW, ids, refunds_of, refused, unusable
@@ -69,6 +71,60 @@ def test_a_quote_that_never_closes_makes_the_side_incomplete(tmp_path: Path) -> 
     assert intake.incomplete == (
         "refunds.csv: the quote that row 2 opens is never closed, so what follows it was not read"
     )
+
+
+@pytest.mark.parametrize("lines", [[f'{ROW},"k1', f"re_2{ROW[4:]},k2"], [f'{ROW},"k1']])
+def test_a_quote_that_its_last_cell_opens_and_nobody_closes_loses_nothing_in_silence(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    intake = refunds_of(tmp_path, "\n".join([f"{HEADER},intent_key", f"re_0{ROW[4:]},k0", *lines]))
+
+    assert (ids(intake), refused(intake)) == (["re_0"], [(2, None)])
+    assert intake.incomplete is not None
+
+
+def test_a_quote_that_another_row_closes_takes_the_rows_between_with_it_and_says_so(tmp_path: Path) -> None:
+    cells = ('"k1', "k2", '"k3', "k4")
+    rows = [f"re_{number}{ROW[4:]},{cell}" for number, cell in enumerate(cells, start=1)]
+    intake = refunds_of(tmp_path, "\n".join([f"{HEADER},intent_key", *rows]))
+
+    assert (ids(intake), refused(intake)) == (["re_4"], [(1, None)])
+    assert intake.incomplete == (
+        "refunds.csv: the quote that row 1 opens is closed 2 lines below, within a cell, so the lines between"
+        " were not read"
+    )
+
+
+def test_rows_within_the_quotes_of_one_cell_are_no_cell(tmp_path: Path) -> None:
+    rows = f'{ROW},"k1\nre_2{ROW[4:]},k2"\nre_3{ROW[4:]},k3\n'
+    intake = refunds_of(tmp_path, f"{HEADER},intent_key\n{rows}")
+
+    assert (ids(intake), refused(intake)) == (["re_3"], [(1, None)])
+    assert "whole rows between its quotes" in intake.rejects[0].reason
+
+
+@pytest.mark.parametrize("cell", ['"k"1', '""k1', '""k1""', '"k1" ', '"k""1"x'])
+@pytest.mark.parametrize("other", ["", "ragged\n"])
+def test_what_follows_a_closed_cell_rejects_the_row_whatever_else_is_there(
+    tmp_path: Path, cell: str, other: str
+) -> None:
+    intake = refunds_of(
+        tmp_path, f"intent_key,{HEADER}\n{cell},{ROW}\n{other}k2,re_2{ROW[4:]}\n", suffix=".csv"
+    )
+
+    assert ids(intake) == ["re_2"]
+    assert (1, None) in refused(intake)
+
+
+@pytest.mark.parametrize("cell", ['k"1', 'k1"', ' "k1" ', '""', '"a"', '"""a"""', '"a,""b"""', '"a"",b"'])
+@pytest.mark.parametrize("other", ["", "ragged\n"])
+def test_a_quote_in_its_place_means_the_same_whatever_else_is_there(
+    tmp_path: Path, cell: str, other: str
+) -> None:
+    intake = refunds_of(tmp_path, f"\ufeffreason,{HEADER}\n{cell},{ROW}\n{other}")
+
+    expected = next(csv.reader([cell]))[0].strip() or None
+    assert [None if pd.isna(each) else each for each in intake.frame["reason"]] == [expected]
 
 
 def test_a_header_line_alone_is_a_side_with_nothing_in_it(tmp_path: Path) -> None:
