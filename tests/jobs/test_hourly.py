@@ -52,7 +52,7 @@ def test_rejected_rows_exit_3_and_are_logged_and_told_but_the_accounts_were_read
     assert beats(heart) == ["/start", ""] * 2
     logged = [line for line in log() if line["event"] == "rejected"]
     assert [(line["rows"], len(line["first"])) for line in logged] == [(1, 1)] * 2
-    assert "asked row 1 (r1): status must be" in logged[0]["first"][0]
+    assert "asked row 1 (r1): status (column 'state') must be" in logged[0]["first"][0]
     assert sum("1 row of asked could not be judged" in each["text"] for each in street.messages()) == 1
 
 
