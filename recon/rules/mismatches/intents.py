@@ -111,10 +111,13 @@ def _by_intent(refunds: pd.DataFrame, links: Links, wanted: Bools) -> Ints:
     """Return the wanted refunds by intent, in time order within one."""
     positions = np.flatnonzero(wanted)
     intent = links.intent[positions]
-    positions = positions[np.argsort(intent, kind="stable")]
-    crowded = np.flatnonzero(np.bincount(intent, minlength=1)[links.intent[positions]] > 1)
-    if len(crowded):
-        some = positions[crowded]
+    numbers = np.bincount(intent, minlength=1)
+    alone = numbers[intent] == 1
+    # Most are alone with their intent, and so have their place without sorting.
+    ordered = np.full(len(positions), ABSENT, np.int64)
+    ordered[_starts(numbers)[intent[alone]]] = positions[alone]
+    some = positions[~alone]
+    if len(some):
         order = pd.DataFrame(
             {
                 "intent": links.intent[some],
@@ -122,9 +125,9 @@ def _by_intent(refunds: pd.DataFrame, links: Links, wanted: Bools) -> Ints:
                 "id": refunds["id"].iloc[some].to_numpy(object),
             }
         ).sort_values(["intent", "at", "id"], kind="stable")
-        # The crowded places are filled in the same order of intents, so each intent keeps its own.
-        positions[crowded] = some[order.index.to_numpy()]
-    return positions
+        # The places that are left are filled in the same order of intents, so each intent keeps its own.
+        ordered[ordered == ABSENT] = some[order.index.to_numpy()]
+    return ordered
 
 
 def _starts(numbers: Ints) -> Ints:

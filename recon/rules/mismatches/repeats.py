@@ -67,7 +67,7 @@ def _candidates(intents: pd.DataFrame, refunds: pd.DataFrame, links: Links, firs
             "currency": currency,
             "reference": reference,
             "at": arrays.times(refunds["created_at"])[first[chosen]],
-            "id": refunds["id"].to_numpy(object)[first[chosen]],
+            "id": refunds["id"].iloc[first[chosen]].to_numpy(object),
         }
     )
     return table.sort_values(["at", "id"], kind="stable", ignore_index=True)

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -91,10 +92,11 @@ def _twins(refunds: pd.DataFrame, links: Links, live: Bools, stray: Ints, window
             "linked": links.intent[near] != ABSENT,
         }
     ).sort_values(["group", "at", "id"], kind="stable")
-    for _, rows in table.groupby("group", sort=False):
-        refund, at, linked = rows["refund"].to_numpy(), rows["at"].to_list(), rows["linked"].to_numpy()
-        for place, chosen in _group_twins(at, linked, window):
-            twin[refund[place]] = refund[chosen]
+    refund, at, linked = table["refund"].to_numpy(), table["at"].to_list(), table["linked"].to_numpy()
+    starts = np.flatnonzero(np.diff(table["group"].to_numpy(), prepend=ABSENT)).tolist()
+    for start, end in pairwise([*starts, len(table)]):
+        for place, chosen in _group_twins(at[start:end], linked[start:end], window):
+            twin[refund[start + place]] = refund[start + chosen]
     return twin[stray]
 
 
