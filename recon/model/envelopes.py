@@ -3,7 +3,7 @@
 Never looks into a record; a message that carries none is a Message.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from recon.model import values
@@ -36,20 +36,23 @@ class Message:
     """A line that is about the extraction and holds no record."""
 
 
-def opened(item: Mapping[str, object]) -> Record | Message | None:
-    """Return what is in an envelope; None where this is none."""
+def opened(item: Mapping[str, object], row_words: Collection[str] = ()) -> Record | Message | None:
+    """Return what is in an envelope; None where this is none.
+
+    row_words: fields that a row has and no message.
+    """
     if "_airbyte_data" in item:
         stream = item.get("_airbyte_stream")
         return Record(_parsed(item["_airbyte_data"]), stream if isinstance(stream, str) else "")
     kind, record = item.get("type"), item.get("record")
-    kind = kind.upper() if isinstance(kind, str) else ""
+    kind = kind if isinstance(kind, str) else ""  # In capitals, as both protocols write it.
     if kind == "RECORD" and isinstance(record, Mapping):
         if isinstance(record.get("data"), Mapping) and "stream" in record:  # Airbyte's.
             return Record(record["data"], str(record["stream"]))
         return Record(record, str(item.get("stream") or ""))
-    if kind in _MESSAGES and (not _MESSAGES[kind] or _MESSAGES[kind] in item) and "object" not in item:
-        return Message()
-    return None
+    told = _MESSAGES.get(kind)
+    is_row = "object" in item or any(word in item for word in row_words)
+    return Message() if told is not None and (not told or told in item) and not is_row else None
 
 
 def _parsed(data: object) -> object:

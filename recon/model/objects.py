@@ -5,7 +5,7 @@ its reason.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -37,8 +37,12 @@ _OTHERS = {
     "topup": "which is money from your own bank",
 }
 
+_FAILURES = ("error", "errors", "message")  # What web services call why they answer nothing.
+# Money that came back. Source: https://docs.stripe.com/api/refunds/object
+_DEAD = frozenset({"failed", "canceled"})
 _OUR_WORDS = frozenset({"amount_minor", "created_at"})
-_ROW_WORDS = frozenset({"id", "key", "amount", "amount_minor"})  # A list page has none of these.
+ROW_WORDS = frozenset({"id", "key", "amount", "amount_minor"})
+"""Fields of which a list page and a message have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,9 @@ class Refusal:
     id: str | None = None
 
 
+_TOO_DEEP = Refusal("expected an object, found wrappings in one another beyond reason")
+
+
 @dataclass(slots=True)
 class Opened:
     """Rows found in a file's objects. row numbers count every object and every refusal, from start on.
@@ -57,10 +64,11 @@ class Opened:
     sources: by number, the object that the row was made of. refusals: by number. foreign: rows that are not
     the provider's objects. left_out: records that are nobody's refunds, as their surroundings say, by what
     one of them is, noun first; they have no number. incomplete: a sentence when a list said that there is
-    more.
+    more. words: fields that a row has and its wrappings have not, those that a map names among them.
     """
 
     start: int = 1
+    words: frozenset[str] = ROW_WORDS
     rows: dict[int, Mapping[str, object]] = field(default_factory=dict)
     sources: dict[int, Mapping[str, object]] = field(default_factory=dict)
     refusals: dict[int, Refusal] = field(default_factory=dict)
@@ -99,12 +107,18 @@ class _Context:
 
 def open_refunds(item: object, opened: Opened) -> None:
     """Add the refunds in a JSON value: an object, list, list page, event, charge, record or flat row."""
-    _open(item, _Context(), opened)
+    try:
+        _open(item, _Context(), opened)
+    except RecursionError:  # What it held until then is counted, and so is that there is more.
+        opened.refuse(_TOO_DEEP)
 
 
 def open_intents(item: object, opened: Opened) -> None:
     """Add the flat intent rows in a JSON value: an object, list, list page or record."""
-    _open_intent(item, opened)
+    try:
+        _open_intent(item, opened)
+    except RecursionError:  # As for refunds.
+        opened.refuse(_TOO_DEEP)
 
 
 def _open_intent(item: object, opened: Opened) -> None:
@@ -114,11 +128,11 @@ def _open_intent(item: object, opened: Opened) -> None:
             _open_intent(inner, opened)
     elif not isinstance(item, Mapping):
         opened.refuse(item)
-    elif (envelope := envelopes.opened(item)) is not None:
+    elif (envelope := envelopes.opened(item, opened.words)) is not None:
         if isinstance(envelope, Record):
             _open_intent(envelope.data, opened)
-    elif isinstance(item.get("data"), list) and _is_page(item):
-        _note_more(item, opened)
+    elif isinstance(item.get("data"), list) and _is_page(item, opened.words):
+        _note_page(item, opened)
         _open_intent(item["data"], opened)
     else:
         opened.add(item, item)
@@ -133,7 +147,7 @@ def _open(item: object, context: _Context, opened: Opened) -> None:
     if not isinstance(item, Mapping):
         opened.refuse(item)
         return
-    envelope = envelopes.opened(item)
+    envelope = envelopes.opened(item, opened.words)
     if envelope is not None:
         _open_envelope(envelope, context, opened)
     elif not _open_around(item, context, opened):
@@ -157,14 +171,14 @@ def _open_around(item: Mapping[str, object], context: _Context, opened: Opened) 
         _open(sort, context, opened)
     elif isinstance(data, Mapping) and isinstance(data.get("object"), Mapping):
         _open(data["object"], _event_context(item, context), opened)
-    elif isinstance(data, list) and _is_page(item):
-        _note_more(item, opened)
+    elif isinstance(data, list) and _is_page(item, opened.words):
+        _note_page(item, opened)
         _open(data, context, opened)
     elif sort == "balance_transaction" and isinstance(item.get("source"), Mapping):
         _open(item["source"], context, opened)
     elif sort == "payment_intent" and (charges := _charges(item)):
         _open(charges, context, opened)
-    elif sort == "charge" or (sort is None and isinstance(item.get("refunds"), Mapping | list)):
+    elif sort == "charge" or (sort is None and _holds_refunds(item, opened)):
         _open_charge(item, context, opened)
     else:
         return False
@@ -194,29 +208,46 @@ def _charges(item: Mapping[str, object]) -> list[object]:
     return [latest] if isinstance(latest, Mapping) else []
 
 
-def _is_page(item: Mapping[str, object]) -> bool:
+def _is_page(item: Mapping[str, object], row_words: Collection[str]) -> bool:
     """Return whether an object that holds a list of data is nothing but that list."""
     sort = item.get("object")
-    return sort == "list" or "has_more" in item or (sort is None and not _ROW_WORDS & item.keys())
+    if sort == "list":
+        return True
+    is_row = any(word in item for word in row_words)
+    return not is_row and ("has_more" in item or sort is None)
 
 
-def _note_more(page: Mapping[str, object], opened: Opened) -> None:
-    """Note a list page that is not the last."""
-    if page.get("has_more") is True:
+def _note_page(page: Mapping[str, object], opened: Opened) -> None:
+    """Note a list page that is not the last, and refuse one that is the answer to a failed request."""
+    if _has_more(page):
         opened.incomplete = "a list page says has_more, so fetch the pages that follow it"
+    failed = next((name for name in _FAILURES if page.get(name)), None)
+    if failed is not None and not page["data"]:
+        opened.refuse(Refusal(f"expected a list page, found an empty one with the field {failed!r}"))
+
+
+def _has_more(page: Mapping[str, object]) -> bool:
+    """Return whether a list says that there is more of it."""
+    return page.get("has_more") is True or str(page.get("has_more")).lower() in {"true", "1"}
+
+
+def _holds_refunds(item: Mapping[str, object], opened: Opened) -> bool:
+    """Return whether an object that does not say what it is, is a charge with its refunds and no row."""
+    told = opened.words - ROW_WORDS | _OUR_WORDS
+    return isinstance(item.get("refunds"), Mapping | list) and not told & item.keys()
 
 
 def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened) -> None:
     """Open the refunds inside a charge."""
     held = charge.get("refunds")
+    page = held if isinstance(held, Mapping) else {}
+    items = page.get("data") if page else held
     inside = replace(context, charge=_id(charge), payment_intent=_id(charge.get("payment_intent")))
-    if isinstance(held, list):
-        _open(held, inside, opened)
-    elif isinstance(held, Mapping) and isinstance(held.get("data"), list):
-        if held.get("has_more") is True:
+    if isinstance(items, list) and items:
+        if _has_more(page) or _is_part(charge, page, items):
             opened.incomplete = "a charge says that it has_more refunds than it holds, so list its refunds"
-        _open(held["data"], inside, opened)
-    elif charge.get("amount_refunded") == 0 and charge.get("refunded") is not True:
+        _open(items, inside, opened)
+    elif _is_unrefunded(charge, empty=isinstance(items, list) and not _has_more(page)):
         opened.left_out[UNREFUNDED] += 1
     else:
         opened.refuse(
@@ -227,6 +258,24 @@ def _open_charge(charge: Mapping[str, object], context: _Context, opened: Opened
                 _id_text(charge),
             )
         )
+
+
+def _is_part(charge: Mapping[str, object], page: Mapping[str, object], items: list[object]) -> bool:
+    """Return whether a charge tells of more refunds, or of more money, than its refunds are."""
+    total, refunded = page.get("total_count"), charge.get("amount_refunded")
+    if isinstance(total, int) and total > len(items):
+        return True
+    live = [item for item in items if isinstance(item, Mapping) and item.get("status") not in _DEAD]
+    amounts = [amount for item in live if isinstance(amount := item.get("amount"), int)]
+    return isinstance(refunded, int) and len(amounts) == len(live) and sum(amounts) < refunded
+
+
+def _is_unrefunded(charge: Mapping[str, object], *, empty: bool) -> bool:
+    """Return whether nothing of a charge was refunded, as its amount says, or else an empty list of them."""
+    refunded = charge.get("amount_refunded")
+    if charge.get("refunded") is True or (refunded is None and not empty):
+        return False
+    return refunded is None or refunded == 0
 
 
 def _event_context(event: Mapping[str, object], context: _Context) -> _Context:

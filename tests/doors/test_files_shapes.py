@@ -30,7 +30,6 @@ def lines(*values: object) -> str:
         [
             {"type": "SCHEMA", "stream": "charges", "schema": {}, "key_properties": ["id"]},
             {"type": "RECORD", "stream": "charges", "record": HELD},
-            {"type": "RECORD", "stream": "charges", "record": {**CHARGE, "refunds": []}},
             {"type": "STATE", "value": {"bookmarks": {}}},
             {"type": "ACTIVATE_VERSION", "stream": "charges", "version": 1},
         ],

@@ -116,7 +116,9 @@ def _opened(
 ) -> Opened:
     """Return some values opened into rows, of which the first gets a number."""
     opener = objects.open_intents if reading.side == INTENTS else objects.open_refunds
-    opened = Opened(start=number)
+    told = reading.told.columns
+    named = (source for ours in objects.ROW_WORDS & told.keys() for source in told[ours].needs)
+    opened = Opened(start=number, words=objects.ROW_WORDS.union(mapping.steps(each)[0] for each in named))
     for item in items:
         if starts is not None:
             starts.append(opened.next)

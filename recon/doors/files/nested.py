@@ -22,7 +22,8 @@ def inner(names: Sequence[str], reading: Reading) -> Sequence[str]:
     plain = set(columns.recognise(names, reading.side).columns)
     if _RECORD in found and not plain & set(columns.NEEDED[reading.side]):
         return (found[_RECORD],)
-    if reading.side == REFUNDS and "refunds" in found and "id" in found:
+    ours = {"amount_minor", "created_at"} & found.keys()
+    if reading.side == REFUNDS and "refunds" in found and "id" in found and not ours:
         return [found[name] for name in (*_OF_CHARGES, "refunds") if name in found]
     return ()
 
