@@ -9,10 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recon.doors.files import reading
+from recon.doors.files import reading, sources
+from recon.doors.files.pieces import Reading
 from recon.model import mapping_toml
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
+from recon.model.layout import Named
 from recon.model.mapping import EMPTY, Map
 
 ROWS = [
@@ -107,9 +109,23 @@ def attempt(folder: Path, seed: int) -> Intake | None:
     path.write_bytes(spoil(content, chance))
     told: Map = chance.choice(MAPS)
     try:
-        return reading.read_refunds(path, told)
+        intake = reading.read_refunds(path, told)
     except UnusableInput:
         return None
+    assert counted_through(path, told)
+    return intake
+
+
+def counted_through(path: Path, told: Map) -> bool:
+    """Return whether every row of a file has a number of its own, and none is missing in between."""
+    numbers: list[int] = []
+    left_out = 0
+    for source in sources.resolve([path]):
+        begun = Reading("refunds", told.refunds, frozenset(), Named(source.label))
+        for piece in vars(reading)["_READERS"][source.format](source, begun):
+            numbers += [*piece.raw.index.tolist(), *piece.refusals]
+            left_out += piece.left_out
+    return len(set(numbers)) == len(numbers) and max(numbers, default=0) <= len(numbers) + left_out
 
 
 def adds_up(intake: Intake) -> bool:

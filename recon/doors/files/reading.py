@@ -87,16 +87,18 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
     parts: list[Part] = []
     refused: list[Reject] = []
     readings: list[tuple[Source, Reading]] = []
-    left_out = 0
+    left_out = counted = 0
     for source in found:
         reading = Reading(side, told.side(side), _known(side, told), Named(source.label))
         readings.append((source, reading))
         begun = len(parts)
         for piece in _READERS[source.format](source, reading):
+            counted += len(piece.raw) + len(piece.refusals) + piece.left_out
             parts.append(_part(piece, source, side))
             refused += _refused(piece, source)
             left_out += piece.left_out
-        left_out += sum(reading.left_out.values())
+        left_out += reading.left_out.total()
+        counted += reading.left_out.total()
         if side == REFUNDS:
             _check_ids(source, parts[begun:])
     if not parts:
@@ -113,7 +115,7 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
         incomplete="; ".join(incomplete) or None,
         notes=(*_notes(readings), *_advice(rejects), *_without_status(intake, side)),
         left_out=left_out,
-        read=intake.read + len(refused) + left_out,
+        read=counted,
     )
 
 
