@@ -7,17 +7,26 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from recon.model import cells, money
 from recon.model.cells import Arrow, Cells, Mask
 from recon.model.mapping import Column, Sign
+from recon.model.values import Unreadable
 
 NEGATIVE = "a negative number"
 SEPARATED = "a number with separators"
 """Sorts of amounts that a map may say a source has."""
+MAJOR = (
+    "one among numbers with decimals, as major units have; if it is of those, a map for --columns says so by"
+    ' amount = "amount", else by amount_minor = "amount"'
+)
+"""Sort of an amount of which nobody said that its unit is the minor one."""
 
+_ZEROS = r"\.0{2,3}$"  # The decimals of a currency, where an amount in major units is whole.
+_FRACTION = r"\.[0-9]*[1-9]"
 _LARGEST_PART = 2**60  # Of a sum: eight of them are still an int64.
 
 # Digits with something between them that is no decimal point, or not only that.
@@ -58,6 +67,8 @@ def sort(value: object) -> str:  # noqa: PLR0911 - a list of sorts.
     """Return what sort of thing stands where an amount should; amounts are nobody's to read in a log."""
     if isinstance(value, bool | np.bool_):
         return "a truth value"
+    if isinstance(value, Unreadable):
+        return value.what
     if isinstance(value, float | np.floating):
         return "a binary floating-point number"
     text = str(value).strip()
@@ -72,6 +83,36 @@ def sort(value: object) -> str:  # noqa: PLR0911 - a list of sorts.
     if len(whole) >= len(str(money.LARGEST_MINOR)) - 1:
         return "a number that is too large"
     return "a number with a fraction" if fraction.strip("0") else "a number written with a sign"
+
+
+def major_among(raw: pd.Series, how: Column) -> Mask | None:
+    """Return which whole cells of a column, read as minor units only for its name, look like major units.
+
+    Two or three decimals are a currency's, also where they are zeros; one cell with a fraction tells of all
+    that stand beside it, of which a spreadsheet drops the zeros. None where there are none.
+    """
+    if not how.guessed or [name.lower() for name in how.sources] != ["amount"]:
+        return None
+    column = cells.plain(raw)
+    if column is not None and pa.types.is_integer(column.type):
+        return None
+    read = cells.numerals(raw)
+    is_float = column is not None and pa.types.is_floating(column.type)
+    fractions = is_float and read.bad is not None
+    fractions = fractions or pc.any(pc.match_substring_regex(read.values, _FRACTION)).as_py()
+    major = cells.flags_of(pc.is_valid(cells.integers(raw).values))
+    if not fractions:
+        major = major & cells.flags_of(pc.match_substring_regex(read.values, _ZEROS))
+    return major if major.any() else None
+
+
+def among(ids: Arrow) -> Mask | None:
+    """Return which ids are decimal numbers while others are not; None where all are alike."""
+    if not any(_holds_point(chunk) for chunk in (ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids])):
+        return None
+    decimal = cells.flags_of(pc.match_substring_regex(ids, r"^[-+]?[0-9]+[.,][0-9]+$"))
+    there = len(ids) - ids.null_count
+    return decimal if 0 < decimal.sum() < there else None
 
 
 def from_zero(read: Cells) -> Cells:
@@ -106,3 +147,12 @@ def scaled(major: Cells, currency: Arrow) -> Cells:
 def _beside(first: Arrow, second: Arrow) -> Arrow:
     """Return two columns of texts written one after the other."""
     return pc.binary_join_element_wise(first, second, pa.scalar("", pa.large_string()))
+
+
+def _holds_point(ids: Arrow) -> bool:
+    """Return whether some text may hold a point or a comma; quick, and to be sure."""
+    content = ids.buffers()[2] if len(ids) else None
+    if content is None:
+        return False
+    letters = content.to_pybytes()
+    return b"." in letters or b"," in letters

@@ -58,7 +58,7 @@ def of(names: Collection[str], side: str, told: Side, *, flat: Collection[str] |
     known = columns.recognise(names if flat is None else flat, side)
     mapped = {ours: there for ours, column in told.columns.items() if (there := _there(names, column))}
     plain = columns.unmapped(known.columns, {ours: column.needs for ours, column in mapped.items()})
-    found = {ours: Column(_as_sources(names, ours, theirs)) for ours, theirs in plain.items()}
+    found = {ours: Column(_as_sources(names, ours, theirs), guessed=True) for ours, theirs in plain.items()}
     zone = told.zone or ("UTC" if known.zoneless_utc else "")
     filters = tuple(each for each in told.filters if mapping.located(names, each.column))
     return Layout(Side({**found, **mapped}, filters, told.empty, zone), known.tool)

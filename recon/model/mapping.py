@@ -71,7 +71,7 @@ class Column:
     is the same in every row. missing: what a row holds that has none; None leaves it without. sums: added up
     instead of sources; an empty cell adds nothing. decimal, thousands: "" is no separator. words: theirs to
     ours. format: ISO, one of EPOCHS or a strptime pattern. zone: of times without one; "" where nothing is
-    said.
+    said. guessed: no map names it; its headers gave it away.
     """
 
     sources: tuple[str, ...] = ()
@@ -84,6 +84,7 @@ class Column:
     words: Mapping[str, str] = field(default_factory=dict)
     format: str = ISO
     zone: str = ""
+    guessed: bool = False
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ Never judges a value: what an object says is copied into our columns, and what i
 its reason.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ _OTHERS = {
 }
 
 _FAILURES = ("error", "errors", "message")  # What web services call why they answer nothing.
+_DECIMALS = re.compile(r"\.[0-9]{2,3}\s*$")
 # Money that came back. Source: https://docs.stripe.com/api/refunds/object
 _DEAD = frozenset({"failed", "canceled"})
 _OUR_WORDS = frozenset({"amount_minor", "created_at"})
@@ -309,7 +311,7 @@ def _row(item: Mapping[str, object], context: _Context) -> dict[str, object]:
     shown = _id(charge.get("payment_intent")) if isinstance(charge, Mapping) else None
     row["payment_intent"] = _id(item.get("payment_intent")) or shown or context.payment_intent
     row["charge"] = _id(charge) or context.charge
-    row["amount_minor"] = item.get("amount_minor", item.get("amount"))
+    row["amount_minor"] = item["amount_minor"] if "amount_minor" in item else _minor(item.get("amount"))
     row["created_at"] = item.get("created_at", item.get("created"))
     row["intent_key"] = item.get("intent_key") or values.field(item.get("metadata"), METADATA_KEY)
     row["request_key"] = item.get("request_key") or context.request_key
@@ -319,6 +321,14 @@ def _row(item: Mapping[str, object], context: _Context) -> dict[str, object]:
     ):
         row["system"] = True
     return row
+
+
+def _minor(amount: object) -> object:
+    """Return an amount of the provider's, which is in minor units; one with a currency's decimals is not."""
+    text = str(amount) if isinstance(amount, Decimal) else amount  # An exponent is left to who reads it.
+    if isinstance(text, str) and _DECIMALS.search(text):
+        return values.Unreadable("a number with decimals, as major units have, in the provider's object")
+    return amount
 
 
 def _looks_like_refund(item: Mapping[str, object], context: _Context) -> bool:

@@ -119,7 +119,7 @@ class Sheet:
     def key(self, column: str) -> Arrow:
         """Return a column of ids, each of which is needed; an amount among ids is none."""
         read = self._texts(column)
-        amount = _amounts_among(read.values)
+        amount = amounts.among(read.values)
         if amount is not None:
             self._note(column, amount, "an id", sort=lambda value: f"{cells.shown(value)}, {AN_AMOUNT}")
             read = Cells(
@@ -229,7 +229,11 @@ class Sheet:
         read = amounts.from_zero(self._read(part, lambda raw: fitting.integers(raw, how), pa.int64()))
         expected = f"a whole number of minor units from 0{amounts.written_as(how)}"
         self._note("amount_minor", read.bad, expected, sort=amounts.sort, raw=part)
-        return read
+        major = amounts.major_among(self._raw[part], how) if part in self._raw else None
+        if major is None:
+            return read
+        self._note("amount_minor", major, expected, sort=lambda _: amounts.MAJOR, raw=part)
+        return Cells(read.values, cells.either(read.bad, major))
 
     def _major(self, part: str, currency: Arrow) -> tuple[Cells, Cells]:
         """Return one raw column of decimals, and as minor units, after noting which rows are bad."""
@@ -349,24 +353,6 @@ def _sort_of_time(value: object) -> str:
     """Return what stands where a time should."""
     found = cells.shown(value)
     return f"{found}, {MILLISECONDS}" if re.fullmatch(r"1[0-9]{12}(\.0*)?", str(value).strip()) else found
-
-
-def _amounts_among(ids: Arrow) -> Mask | None:
-    """Return which ids are decimal numbers while others are not; None where all are alike."""
-    if not any(_holds_point(chunk) for chunk in _chunks(ids)):
-        return None
-    decimal = cells.flags_of(pc.match_substring_regex(ids, r"^[-+]?[0-9]+[.,][0-9]+$"))
-    there = len(ids) - ids.null_count
-    return decimal if 0 < decimal.sum() < there else None
-
-
-def _holds_point(ids: Arrow) -> bool:
-    """Return whether some text may hold a point or a comma; quick, and to be sure."""
-    content = ids.buffers()[2] if len(ids) else None
-    if content is None:
-        return False
-    letters = content.to_pybytes()
-    return b"." in letters or b"," in letters
 
 
 def _nowhere(read: Sequence[Cells]) -> Mask | None:
