@@ -3,7 +3,7 @@
 Needs the extra langgraph. A node's retry policy finds nothing to retry, because no tool raises.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool
@@ -43,20 +43,32 @@ def refund_tools(tool: RefundTool, lookup: Lookup) -> list[BaseTool]:
     return [_refund(refunds), _status(refunds)]
 
 
+class _Tool(StructuredTool):
+    """A tool that may also be invoked with its arguments alone, as in a notebook: then no call has an id."""
+
+    def _parse_input(
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+    ) -> str | dict[str, Any]:
+        told = {"order_id": tool_input} if isinstance(tool_input, str) else tool_input
+        return super()._parse_input(told, tool_call_id or "")
+
+
 def _refund(refunds: Refunds) -> BaseTool:
     def refund_order(
         order_id: object, amount: object, reason: object, tool_call_id: CallId, config: RunnableConfig
     ) -> str:
-        told = refunds.refund(order_id, amount, reason, call_id=tool_call_id, caller=_thread(config))
+        told = refunds.refund(order_id, amount, reason, call_id=tool_call_id or None, caller=_thread(config))
         return functions.text(told)
 
     async def arefund_order(
         order_id: object, amount: object, reason: object, tool_call_id: CallId, config: RunnableConfig
     ) -> str:
-        told = await refunds.arefund(order_id, amount, reason, call_id=tool_call_id, caller=_thread(config))
+        told = await refunds.arefund(
+            order_id, amount, reason, call_id=tool_call_id or None, caller=_thread(config)
+        )
         return functions.text(told)
 
-    return StructuredTool.from_function(
+    return _Tool.from_function(
         func=refund_order,
         coroutine=arefund_order,
         name=tool_texts.REFUND,

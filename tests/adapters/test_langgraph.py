@@ -147,3 +147,12 @@ def test_what_a_model_should_not_have_said_is_told_it_even_where_errors_are_rais
     (told,) = answers(ran.invoke(asking(said)))
 
     assert (told["status"], why in told["message"], host.shop.posts()) == ("rejected", True, [])
+
+
+def test_a_tool_that_is_invoked_with_its_arguments_alone_answers_too(host: Host) -> None:
+    """As in a notebook or a chain, where no model gave the call an id."""
+    refund, status = refund_tools(host.shop.tool, host.lookup)
+    said = [refund.invoke(dict(ARGUMENTS)), status.invoke({"order_id": ORDER}), refund.invoke(ORDER)]
+
+    assert [json.loads(each)["status"] for each in said] == ["done", "already_done", "rejected"]
+    assert host.said() == [(None, None, "It arrived broken.")]

@@ -146,8 +146,11 @@ async def test_a_client_that_takes_its_call_back_leaves_in_the_books_what_is_kno
         ({**ARGUMENTS, "amount": "-1"}, "amount must be a positive number"),
         ({**ARGUMENTS, "amount": 49.0}, "amount must be a positive number"),
         ({**ARGUMENTS, "order_id": "true"}, "found none that is called true"),
+        ({**ARGUMENTS, "order_id": ["8812"]}, "order_id must be a text"),
+        ({**ARGUMENTS, "order_id": "[" * 20_000}, "order_id must have at most 255 characters"),
+        ({**ARGUMENTS, "amount": "9" * 5_000}, "amount must be a positive number"),
     ],
-    ids="abcd",
+    ids="abcdefg",
 )
 @in_a_thread
 async def test_what_a_model_should_not_have_said_is_told_it(
