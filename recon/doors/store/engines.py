@@ -7,11 +7,12 @@ never shows a URL: it may hold a password.
 
 import math
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -20,6 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, Pool
 
+from recon.doors.store import impatience
 from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconError
 
 BUSY_SECONDS = 30  # Longer than any write of ours; a person who waits longer has given up.
@@ -34,6 +36,8 @@ LIVELY = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
+_GRACE_SECONDS = 1.0  # A server's own word that it takes too long is better than none.
+_CONNECTIONS = 15  # SQLAlchemy's own number for a pool, those included that it opens beyond its size.
 _PATIENCE = "recon_wait_seconds"  # What an execution option is called that says how long to wait.
 WRITING = "BEGIN IMMEDIATE"  # How a transaction begins that takes SQLite's write lock at once.
 # After which a connection is asked whether it is alive; a call of the guard uses it twice, and more often.
@@ -84,6 +88,9 @@ class Database:
         self._reader = reader
         self._writer = writer
         self.dialect = writer.dialect.name
+        # The pool's own patience is one for all.
+        rooms = {each.pool: threading.BoundedSemaphore(_CONNECTIONS) for each in (reader, writer)}
+        self._rooms = {each: rooms[each.pool] for each in (reader, writer)}
 
     @classmethod
     def open(cls, url: str, *, make_folder: bool = True) -> Self:
@@ -115,7 +122,7 @@ class Database:
         """
         with (
             _plain_errors(self.dialect),
-            _connected(self._reader, wait_seconds) as connection,
+            self._connected(self._reader, wait_seconds) as connection,
             connection.begin() as reading,
         ):
             yield connection
@@ -126,8 +133,8 @@ class Database:
         """Yield a connection whose transaction commits at the end, or leaves nothing.
 
         wait_seconds: how long each statement may wait for others, and on PostgreSQL take at all, a free
-        connection included and a second at least; None lets it wait for BUSY_SECONDS, and take as long as it
-        needs.
+        connection included and a second at least; a second later PostgreSQL is hung up on. None lets it wait
+        for BUSY_SECONDS, and take as long as it needs.
 
         Raises:
             DatabaseUnavailable: It cannot be reached or written now. Unless the connection broke while it
@@ -136,10 +143,29 @@ class Database:
         """
         with (
             _plain_errors(self.dialect),
-            _connected(self._writer, wait_seconds) as connection,
+            self._connected(self._writer, wait_seconds) as connection,
             connection.begin(),
         ):
             yield connection
+
+    @contextmanager
+    def _connected(self, engine: Engine, wait_seconds: float | None) -> Iterator[Connection]:
+        """Yield a connection whose next transaction waits no longer than what is left of that."""
+        began = time.monotonic()
+        if not self._rooms[engine].acquire(timeout=BUSY_SECONDS if wait_seconds is None else wait_seconds):
+            raise DatabaseUnavailable(f"Expected a free connection to {KINDS[self.dialect]}, found none.")
+        try:
+            if wait_seconds is None:
+                with engine.connect() as connection:
+                    yield connection
+            else:
+                # By itself a server ends a statement in time; one that is frozen does nothing by itself.
+                until = began + max(wait_seconds, 1.0) + _GRACE_SECONDS
+                with impatience.within(until), engine.connect() as connection:
+                    left = wait_seconds - (time.monotonic() - began)
+                    yield connection.execution_options(**{_PATIENCE: left})
+        finally:
+            self._rooms[engine].release()
 
     def close(self) -> None:
         """Give back every connection."""
@@ -151,15 +177,6 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _connected(engine: Engine, wait_seconds: float | None) -> Connection:
-    """Return a connection whose next transaction waits no longer than what is left of that."""
-    began = time.monotonic()
-    connection = engine.connect()
-    if wait_seconds is None:
-        return connection
-    return connection.execution_options(**{_PATIENCE: wait_seconds - (time.monotonic() - began)})
 
 
 def _milliseconds(connection: Connection) -> int | None:
@@ -285,6 +302,13 @@ def _postgresql_engine(url: URL, poolclass: type[Pool] | None = None) -> Engine:
         raise ConfigurationError(
             "Expected the PostgreSQL driver, found none: install refund-recon[postgres]."
         ) from None
+
+    connecting = impatience.connecting(CONNECT_SECONDS)
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_: object, __: object, told: Any, named: Any) -> DBAPIConnection:  # noqa: ANN401 -- anything
+        found: DBAPIConnection = connecting(*told, **named)
+        return found
 
     @event.listens_for(engine, "checkin")
     def rest(_: object, record: ConnectionPoolEntry) -> None:

@@ -1,6 +1,8 @@
+import os
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from recon.doors.store.engines import BUSY_SECONDS, Database, reading_only
 from recon.model.errors import ConfigurationError, DatabaseUnavailable
 from recon.model.rights import leases
 from tests.builders import NOON
-from tests.databases import TEMPLATE
+from tests.databases import TEMPLATE, copied
 
 ROW = {"name": "hour", "holder": "ada", "fence": 1, "expires_at": NOON}
 
@@ -267,3 +269,41 @@ def test_many_that_make_one_new_file_at_once_all_come_in(tmp_path: Path) -> None
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(begin, range(160)))
+
+
+@pytest.mark.postgres
+def test_a_server_that_stands_still_is_hung_up_on(postgres_server: PostgresServer) -> None:
+    with copied(postgres_server) as url, Database.open(url) as database:
+        with database.read() as connection:
+            backend = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+        os.kill(backend, signal.SIGSTOP)
+        began = time.monotonic()
+        try:
+            with (
+                pytest.raises(DatabaseUnavailable, match=r"in time|broke the connection off"),
+                database.write(wait_seconds=1.0) as connection,
+            ):
+                connection.exec_driver_sql("SELECT 1")
+        finally:
+            os.kill(backend, signal.SIGCONT)
+        took = time.monotonic() - began
+        with database.write(wait_seconds=1.0) as connection:  # Another one.
+            assert connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one() != backend
+
+    assert 1.0 < took < 8.0
+
+
+def test_who_has_little_time_does_not_wait_long_for_a_free_connection(database: Database) -> None:
+    with ExitStack() as stack:
+        for _ in range(15):
+            stack.enter_context(database.read())
+        began = time.monotonic()
+        with (
+            pytest.raises(DatabaseUnavailable, match="free connection"),
+            database.read(wait_seconds=0.2),
+        ):
+            pass
+
+    assert time.monotonic() - began < 5.0
+    with database.read(wait_seconds=0.2) as connection:
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
