@@ -10,25 +10,27 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from uuid import uuid4
 
-from jobs import vitals
-from jobs.shift import log, takes_wait, work
-from jobs.steps import Steps
-from recon import delivery, hourly
-from recon.cli import exits
-from recon.cli.progress import Counters
-from recon.doors import pulse
-from recon.doors.pulse import Beat
-from recon.doors.slack.posts import Slack
-from recon.doors.store import keeping
-from recon.doors.store.engines import Database
-from recon.doors.stripe.provider import Provider
-from recon.model import phrases
-from recon.model.errors import ReconError
-from recon.model.records.progress import Pulling, Waiting
-from recon.model.records.results import Reject
-from recon.model.records.runs import AccountReading
-from recon.model.settings import Settings
-from recon.rules import beginnings
+from recon.cli import exits, extras
+
+with extras.required("This job", "job,slack"):
+    from jobs import vitals
+    from jobs.shift import log, takes_wait, work
+    from jobs.steps import Steps
+    from recon import delivery, hourly
+    from recon.cli.progress import Counters
+    from recon.doors import pulse
+    from recon.doors.pulse import Beat
+    from recon.doors.slack.posts import Slack
+    from recon.doors.store import keeping
+    from recon.doors.store.engines import Database
+    from recon.doors.stripe.provider import Provider
+    from recon.model import phrases
+    from recon.model.errors import ReconError
+    from recon.model.records.progress import Pulling, Waiting
+    from recon.model.records.results import Reject
+    from recon.model.records.runs import AccountReading
+    from recon.model.settings import Settings
+    from recon.rules import beginnings
 
 # A send, the wait before its look-ups and both of them: what is still unknown then is left to the tick.
 DELIVERY_BUDGET = timedelta(seconds=150)

@@ -17,18 +17,20 @@ from threading import Event
 from types import FrameType
 from typing import Protocol
 
-from jobs.answers import Answers
-from jobs.presence import Presence
-from jobs.reception import Reception, utc_now
-from jobs.shift import log, work
 from recon.cli import exits, extras
-from recon.desk import Desk
-from recon.doors.slack.clicks import Mouth
-from recon.doors.slack.socket import Socket, Turn
-from recon.doors.store import signatures
-from recon.doors.store.engines import Database
-from recon.model.errors import ConfigurationError
-from recon.model.settings import Settings, SlackSettings
+
+with extras.required("This job", "job,slack"):
+    from jobs.answers import Answers
+    from jobs.presence import Presence
+    from jobs.reception import Reception, utc_now
+    from jobs.shift import log, work
+    from recon.desk import Desk
+    from recon.doors.slack.clicks import Mouth
+    from recon.doors.slack.socket import Socket, Turn
+    from recon.doors.store import signatures
+    from recon.doors.store.engines import Database
+    from recon.model.errors import ConfigurationError
+    from recon.model.settings import Settings, SlackSettings
 
 TURN_SECONDS = 1.0  # Between two looks at the connection.
 _PORT_LIMIT = 65_535

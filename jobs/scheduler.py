@@ -18,24 +18,26 @@ from pathlib import Path
 from threading import Event
 from types import FrameType
 
-import structlog
-from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
-from apscheduler.executors.pool import ThreadPoolExecutor
-from apscheduler.jobstores.memory import MemoryJobStore
-from apscheduler.schedulers.base import BaseScheduler
-from apscheduler.schedulers.blocking import BlockingScheduler
-from apscheduler.triggers.cron import CronTrigger
-from apscheduler.triggers.interval import IntervalTrigger
+from recon.cli import exits, extras
 
-from jobs import vitals
-from jobs.readings import Readings
-from jobs.shift import takes_nothing
-from recon.cli import exits
-from recon.doors import config, logs, pulse
-from recon.doors.pulse import Labels, Sample, Serving, Sort
-from recon.doors.store.engines import Database
-from recon.model.errors import ReconError
-from recon.model.settings import Settings
+with extras.required("This job", "job"):
+    import structlog
+    from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
+    from apscheduler.executors.pool import ThreadPoolExecutor
+    from apscheduler.jobstores.memory import MemoryJobStore
+    from apscheduler.schedulers.base import BaseScheduler
+    from apscheduler.schedulers.blocking import BlockingScheduler
+    from apscheduler.triggers.cron import CronTrigger
+    from apscheduler.triggers.interval import IntervalTrigger
+
+    from jobs import vitals
+    from jobs.readings import Readings
+    from jobs.shift import takes_nothing
+    from recon.doors import config, logs, pulse
+    from recon.doors.pulse import Labels, Sample, Serving, Sort
+    from recon.doors.store.engines import Database
+    from recon.model.errors import ReconError
+    from recon.model.settings import Settings
 
 MINUTE = 5  # Past the full hour, when everybody else's jobs begin.
 # An hourly run that starts 50 minutes late is still worth it; the default of 1 s skips it.

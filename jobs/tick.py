@@ -10,14 +10,16 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
-from jobs import vitals
-from jobs.hourly import deliver
-from jobs.shift import log, takes_nothing, work
-from recon import guard, reminding, watch
-from recon.cli import exits
-from recon.doors.store.engines import Database
-from recon.model.errors import ReconError
-from recon.model.settings import Settings
+from recon.cli import exits, extras
+
+with extras.required("This job", "job,slack"):
+    from jobs import vitals
+    from jobs.hourly import deliver
+    from jobs.shift import log, takes_nothing, work
+    from recon import guard, reminding, watch
+    from recon.doors.store.engines import Database
+    from recon.model.errors import ReconError
+    from recon.model.settings import Settings
 
 DELIVERY_BUDGET = timedelta(seconds=20)  # A reply behind its root; for the rest the next tick comes soon.
 

@@ -281,7 +281,8 @@ def test_without_its_extra_the_command_says_what_to_install(tmp_path: Path) -> N
 
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == (
-        "recon: This command needs typer, which is not installed: pip install 'refund-recon[job]'.\n"
+        "recon: This command needs typer, which is not installed: pip install 'refund-recon[job]' "
+        "(in the folder of a clone: pip install '.[job]').\n"
     )
 
 
