@@ -34,8 +34,8 @@ class Intake:
     replaced. incomplete: a sentence when the source itself says that it holds only a part, else None. notes:
     sentences about how the source was read, for people. latest: the latest time in any row of the source,
     also in one that does not stand; None where no time could be read. duplicates: rows that equal another.
-    left_out: rows that a map's filters, or a tool's own messages, keep out. read: all rows, which those that
-    stand and all the others add up to.
+    left_out: rows that a map's filters keep out, records of other tables and charges with nothing refunded.
+    read: all rows as the source counts them, which those that stand and all the others add up to.
     """
 
     frame: pd.DataFrame

@@ -221,3 +221,29 @@ def test_a_line_of_json_is_named_where_several_rows_stand_on_one(tmp_path: Path)
         (3, "created_at is missing (line 3)"),
         (4, "expected a line of JSON, found one that cannot be read (line 4)"),
     ]
+
+
+@pytest.mark.parametrize(
+    "word, said",
+    [
+        ("usd", ()),
+        ("eur", ("refunds.csv: 2 of 3 rows left out by the map's filters.",)),
+        (
+            "jpy",
+            ("refunds.csv: all 3 rows left out by the map's filters: check that `where` is meant so.",),
+        ),
+    ],
+)
+def test_what_a_filter_keeps_out_is_told_and_doubted_where_nothing_is_left(
+    tmp_path: Path, word: str, said: tuple[str, ...]
+) -> None:
+    told = f'[refunds]\nwhere = [{{ column = "kind", is = ["{word}", "all"] }}]\n'
+    kinds = ("eur", "usd", "usd") if word != "usd" else ("usd", "usd", "all")
+    lines = [f"{HEADER},kind", *(f"re_{number}{ROW[4:]},{kind}" for number, kind in enumerate(kinds))]
+    (tmp_path / "refunds.csv").write_text("\n".join(lines))
+    (tmp_path / "map.toml").write_text(told)
+
+    intake = reading.read_refunds(tmp_path / "refunds.csv", reading.read_mapping(tmp_path / "map.toml"))
+
+    assert intake.notes == said
+    assert (intake.read, len(intake.frame) + intake.left_out) == (3, 3)

@@ -33,8 +33,9 @@ class Reading:
 
     side: "intents" or "refunds". told: what a map says of the side. known: headers that are likely, in lower
     case. named: what its columns are called. notes: for people. incomplete: a sentence when it says itself
-    that it is only a part. left_out: records that are none of this side's, by what one of them is. places:
-    tells on which lines rows stand; None where it has no lines.
+    that it is only a part. left_out: records that are none of this side's, by what one of them is. rows: how
+    many rows there were so far; filtered: those of them that the map's filters keep out. places: tells on
+    which lines rows stand; None where it has no lines.
     """
 
     side: str
@@ -44,10 +45,22 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     incomplete: str | None = None
     left_out: Counter[str] = field(default_factory=Counter)
+    rows: int = 0
+    filtered: int = 0
     places: Callable[[Collection[int]], Mapping[int, int]] | None = None
 
     def told_left_out(self) -> list[str]:
         """Return how many records of each sort are left out, most first: 2 records of 'customers'."""
         return [
             several(count, what, what.replace(" ", "s ", 1)) for what, count in self.left_out.most_common()
+        ]
+
+    def told_filtered(self) -> list[str]:
+        """Return how many rows the map's filters keep out, with a doubt where none is left: 2 of 9 rows."""
+        if not self.filtered:
+            return []
+        if self.filtered < self.rows:
+            return [f"{self.filtered:,} of {several(self.rows, 'row')} left out by the map's filters"]
+        return [
+            f"all {several(self.rows, 'row')} left out by the map's filters: check that `where` is meant so"
         ]

@@ -87,18 +87,15 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
     parts: list[Part] = []
     refused: list[Reject] = []
     readings: list[tuple[Source, Reading]] = []
-    left_out = counted = 0
     for source in found:
         reading = Reading(side, told.side(side), _known(side, told), Named(source.label))
         readings.append((source, reading))
         begun = len(parts)
         for piece in _READERS[source.format](source, reading):
-            counted += len(piece.raw) + len(piece.refusals) + piece.left_out
+            reading.rows += len(piece.raw) + len(piece.refusals) + piece.left_out
+            reading.filtered += piece.left_out
             parts.append(_part(piece, source, side))
             refused += _refused(piece, source)
-            left_out += piece.left_out
-        left_out += reading.left_out.total()
-        counted += reading.left_out.total()
         if side == REFUNDS:
             _check_ids(source, parts[begun:])
     if not parts:
@@ -106,6 +103,7 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
     _meet(parts, told, side)
     intake = frames.settled(side, parts)
     rejects = _placed([*intake.rejects, *refused], readings)
+    left_out = sum(reading.filtered + reading.left_out.total() for _, reading in readings)
     incomplete = [
         f"{source.name}: {reading.incomplete}" for source, reading in readings if reading.incomplete
     ]
@@ -115,7 +113,7 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
         incomplete="; ".join(incomplete) or None,
         notes=(*_notes(readings), *_advice(rejects), *_without_status(intake, side)),
         left_out=left_out,
-        read=counted,
+        read=sum(reading.rows + reading.left_out.total() for _, reading in readings),
     )
 
 
@@ -197,6 +195,7 @@ def _notes(readings: Iterable[tuple[Source, Reading]]) -> list[str]:
     for source, reading in readings:
         found += [f"{source.name}: {note}" for note in reading.notes]
         found += [f"{source.name}: {what} left out." for what in reading.told_left_out()]
+        found += [f"{source.name}: {what}." for what in reading.told_filtered()]
     return found
 
 

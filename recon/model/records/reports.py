@@ -13,8 +13,8 @@ class Side:
 
     name: "intents" or "refunds". sources: the files' names. read: all rows; the next five add up to them.
     standing: rows that were compared. superseded: rows that another version of the same refund or intent
-    replaced. duplicates: rows that equal another. left_out: rows that a column map leaves out. rejected: rows
-    that cannot be judged.
+    replaced. duplicates: rows that equal another. left_out: rows that a map's filters keep out, records of
+    other tables and charges with nothing refunded. rejected: rows that cannot be judged.
     first_at, last_at: the earliest and latest creation among standing rows, None where there are none.
     reading: what the options say of it. notes: sentences about how it was read.
     """

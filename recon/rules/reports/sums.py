@@ -11,7 +11,7 @@ def of_rows(side: Side) -> Parts:
         ("compared", side.standing),
         ("replaced by another version of the same row", side.superseded),
         ("equal to another row", side.duplicates),
-        ("left out by the column map", side.left_out),
+        ("left out: a map's filters, records of other tables, charges with nothing refunded", side.left_out),
         ("rejected: they cannot be judged", side.rejected),
     )
 
