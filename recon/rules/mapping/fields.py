@@ -3,7 +3,7 @@
 Never guesses a unit, a zone, a currency or the meaning of a word: those are questions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from recon.model import amounts as sorts
@@ -197,14 +197,26 @@ def plain(drawn: Drawn, known: Mapping[str, str]) -> None:
 def _which_amount(drawn: Drawn) -> Question:
     """Ask which column holds the amount; each that could is an answer."""
     choices = tuple(
-        Choice(f"it is {source}, in {unit} units", {ours: Column((source,))})
+        choice
         for source in counted(drawn.sample, _used(drawn))
-        for unit, ours in (("minor", "amount_minor"), ("major", "amount"))
+        for choice in _as_amount(source, amounts.look(cells_of(drawn.sample, source)), drawn.stated)
     )
     named = [header for header in drawn.sample.headers if closeness(header, NAMES[drawn.side]["amount"])]
     cells = [cell for header in named for cell in cells_of(drawn.sample, header)]
     odd = f" {named[0]} holds {sorts.sort(cells[0])}: export it as plain numbers." if cells else ""
     return Question("amount", f"Which column holds the amount? No name and cells say so.{odd}", choices)
+
+
+def _as_amount(source: str, seen: amounts.Written, stated: Stated) -> Iterator[Choice]:
+    """Yield how a column could be the amount: in each style and unit that its cells and the person leave."""
+    styles = [(seen.decimal, seen.thousands), *([seen.either] if seen.either is not None else [])]
+    unit, _ = _unit(source, seen, stated, None)
+    for decimal, thousands in styles:
+        column = replace(_as_written(source, seen), decimal=decimal, thousands=thousands)
+        how = f", 1{seen.decimal}234 read with {decimal!r} before its fraction" if len(styles) > 1 else ""
+        for each in ("minor", "major") if unit is None else (unit,):
+            name = "amount" if each == "major" else "amount_minor"
+            yield Choice(f"it is {source}, in {each} units{how}", {name: column})
 
 
 def key(drawn: Drawn, ours: str) -> None:

@@ -70,6 +70,42 @@ def test_amounts_without_decimals_are_a_question_whatever_they_are_called() -> N
         assert not {"amount", "amount_minor"} & set(lines(proposal))
 
 
+@pytest.mark.parametrize(
+    "header", ["Erstattungsbetrag (brutto)", "Betrag (EUR)", "Rückerstattung", "Erstattungsbetrag"]
+)
+def test_amounts_are_known_by_their_german_names(header: str) -> None:
+    row = {key: value for key, value in SHOP.items() if key != "total"}
+    proposal = proposing.propose(sample({**row, header: "1.049,00"}))
+
+    assert lines(proposal)["amount"] == (
+        f'amount = {{ column = "{header}", decimal = ",", thousands = "." }}'
+    )
+
+
+@pytest.mark.parametrize(
+    "cell, unit, answers",
+    [
+        ("1.049,00", None, ['amount = { column = "Geld", decimal = ",", thousands = "." }']),
+        ("4900", None, ['amount_minor = "Geld"', 'amount = "Geld"']),
+        ("4900", "major", ['amount = "Geld"']),
+        ("4900", "minor", ['amount_minor = "Geld"']),
+        (
+            "1.049",
+            "major",
+            ['amount = "Geld"', 'amount = { column = "Geld", decimal = ",", thousands = "." }'],
+        ),
+    ],
+)
+def test_a_column_that_could_be_the_amount_is_offered_as_it_is_written_and_in_the_unit_that_is_said(
+    cell: str, unit: str | None, answers: list[str]
+) -> None:
+    row = {key: value for key, value in SHOP.items() if key != "total"}
+    proposal = proposing.propose(sample({**row, "Geld": cell}), stated=Stated(unit=unit))
+    (question,) = (each for each in proposal.questions if each.about == "amount")
+
+    assert [writing.answer(choice) for choice in question.choices] == answers
+
+
 def test_a_name_says_the_unit_unless_the_cells_speak_against_it() -> None:
     row = {key: value for key, value in SHOP.items() if key != "total"}
     by_name = proposing.propose(sample({**row, "refundAmountCents": "4900"}))
