@@ -206,9 +206,9 @@ def is_missing(value: object) -> bool:
     """Return whether a cell is empty: None, NaN of pandas' own making, NaT or an empty text."""
     return (
         value is None
-        or value == ""
-        or value is pd.NA
+        or value is pd.NA  # Compared with anything, it is neither true nor false.
         or value is pd.NaT
+        or (isinstance(value, str) and value == "")
         or (
             isinstance(value, float) and value != value  # noqa: PLR0124 - NaN is what differs from itself.
         )

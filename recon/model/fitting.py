@@ -87,6 +87,9 @@ def instants(raw: pd.Series, how: Column, zone: str) -> Cells:
         return _counted(raw, 1_000_000 // ticks)
     if how.format != mapping.ISO:
         return _patterned(raw, how.format, zone)
+    column = cells.plain(raw) if zone else None
+    if column is not None and pa.types.is_timestamp(column.type) and column.type.tz is None:
+        return _naive(column, mapping.zone_of(zone))
     return cells.instants(zoned(raw, mapping.zone_of(zone)) if zone else raw)
 
 
@@ -104,10 +107,6 @@ def zoned(raw: pd.Series, zone: tzinfo) -> pd.Series:
             raw.index,
             dtype=object,
         )
-    if pa.types.is_timestamp(column.type) and column.type.tz is None:
-        return pd.Series(column.to_pandas().array, raw.index).dt.tz_localize(
-            zone, ambiguous="NaT", nonexistent="NaT"
-        )
     if not cells.is_text(column.type):
         return raw
     column = column.cast(_TEXT)
@@ -121,6 +120,15 @@ def zoned(raw: pd.Series, zone: tzinfo) -> pd.Series:
     found = _localised(pd.to_datetime(text, format="ISO8601", errors="coerce"), zone)
     told = pc.strftime(pa.array(found, INSTANT, from_pandas=True), "%Y-%m-%dT%H:%M:%SZ")
     return cells.series(pc.coalesce(told, column), index=raw.index)
+
+
+def _naive(column: Arrow, zone: tzinfo) -> Cells:
+    """Return times from those of a zone; what its clocks show twice or never, and no calendar has, is bad."""
+    near = cells.within(column)
+    told = pd.Series(near.values.cast(pa.timestamp("us")).to_pandas())
+    values = pa.array(_localised(told, zone), INSTANT, from_pandas=True)
+    lost = cells.flags_of(pc.and_(pc.is_null(values), pc.is_valid(near.values)))
+    return cells.within(values, cells.either(near.bad, lost if lost.any() else None))
 
 
 def _patterned(raw: pd.Series, pattern: str, zone: str) -> Cells:

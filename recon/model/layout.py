@@ -3,8 +3,10 @@
 Never guesses beyond `columns.recognise`, and never reads a file: cells come from whoever has them.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recon.model import cells, columns, fitting, mapping
-from recon.model.cells import Mask
+from recon.model.cells import Arrow, Mask
 from recon.model.errors import UnusableInput
 from recon.model.mapping import NOTHING, Column, Filter, Side
 
@@ -21,6 +23,7 @@ EXPANDED = frozenset({"payment_intent", "charge", "payment"})
 
 _HEADERS_SHOWN = 6
 _TEXT = pa.large_string()
+_PADDING = r"\.0+$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +148,56 @@ def kept(layout: Layout, at: Callable[[str, str], pd.Series], rows: int) -> Mask
     """Return which rows the filters let through; None where that is all of them."""
     mask: Mask = np.ones(rows, dtype=bool)
     for each in layout.side.filters:
-        read = fitting.texts(at(each.column, ""), Column(words={"": ""}))
-        text = pc.fill_null(read.values, "")
-        listed = cells.flags_of(pc.is_in(text, value_set=pa.array(each.words, _TEXT)))
+        found_ = at(each.column, "")
+        column = cells.plain(found_)
+        if column is None:
+            listed = np.fromiter((_lists(each, cell) for cell in found_), dtype=bool, count=rows)
+        else:
+            words = [*map(_unpadded, each.words)] if _is_fraction(column.type) else each.words
+            text = pc.fill_null(_written(column, each), "")
+            listed = cells.flags_of(pc.is_in(text, value_set=pa.array(words, _TEXT)))
         mask &= listed if each.keep else ~listed
     return None if mask.all() else mask
 
 
 def lets(each: Filter, cell: object) -> bool:
     """Return whether a filter lets one cell of Python's through."""
+    return _lists(each, cell) == each.keep
+
+
+def _lists(each: Filter, cell: object) -> bool:
+    """Return whether one cell of Python's is one of a filter's words."""
     text = "" if cells.is_missing(cell) else str(cell).strip()
-    text = text.lower() if isinstance(cell, bool) else text
-    return (text in each.words) == each.keep
+    if isinstance(cell, Decimal | float):
+        return _unpadded(text) in map(_unpadded, each.words)
+    return (text.lower() if isinstance(cell, bool | np.bool_) else text) in each.words
+
+
+def _written(column: Arrow, each: Filter) -> Arrow:
+    """Return a column's cells as they are written, numbers without zeros behind the point.
+
+    Raises:
+        UnusableInput: nobody can tell how they are.
+    """
+    kind = column.type
+    simple = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_date, cells.is_text)
+    if not (_is_fraction(kind) or any(is_one(kind) for is_one in simple)):
+        raise UnusableInput(
+            f"The map filters by {each.column!r}, which must hold texts, numbers, dates or truth values;"
+            f" it is a column of {kind}."
+        )
+    text = column.cast(_TEXT)
+    return pc.replace_substring_regex(text, _PADDING, "") if _is_fraction(kind) else text
+
+
+def _is_fraction(kind: Arrow) -> bool:
+    """Return whether an Arrow type is one of numbers that may have a fraction."""
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _unpadded(text: str) -> str:
+    """Return a number as it is written without zeros behind the point."""
+    return re.sub(_PADDING, "", text)
 
 
 def _there(names: Collection[str], column: Column) -> Column | None:

@@ -297,7 +297,7 @@ class Sheet:
             raw = self._raw.get(problem.raw)
             name = self._named(problem)
             for index in np.flatnonzero(problem.rows[positions]):
-                value = None if raw is None else raw.iloc[positions[index]]
+                value = None if raw is None else _cell(raw, positions[index])
                 parts[index].append(_told(problem, name, value))
         return ["; ".join(part) for part in parts]
 
@@ -332,6 +332,14 @@ def _chunks(column: Arrow) -> Sequence[Arrow]:
     """Return the chunks of a column, whether it has several or not."""
     chunks: Sequence[Arrow] = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     return chunks
+
+
+def _cell(raw: pd.Series, position: int) -> object:
+    """Return one raw cell, to be shown."""
+    try:
+        return raw.iloc[position]
+    except (OverflowError, ValueError):  # A time beyond the years that Python's calendar has.
+        return "a time beyond any calendar"
 
 
 def _told(problem: Problem, name: str, value: object) -> str:

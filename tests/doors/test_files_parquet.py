@@ -1,14 +1,17 @@
+import datetime as dt
 import json
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from recon.doors.files import reading as files
 from recon.model.errors import UnusableInput
-from tests.doors.refund_files import FLAT, refused
+from recon.model.mapping import Column, Filter, Map, Side
+from tests.doors.refund_files import FLAT, ids, refused
 
 
 def test_a_parquet_file_keeps_its_types(tmp_path: Path) -> None:
@@ -140,3 +143,68 @@ def test_a_column_that_a_parquet_file_has_twice_is_refused(tmp_path: Path) -> No
 
     with pytest.raises(UnusableInput, match="the column 'id' twice"):
         files.read_refunds(path)
+
+
+def two(folder: Path, **columns: pa.Array) -> Path:
+    """Return a file of two refunds that has these columns too."""
+    rows = pa.Table.from_pylist([FLAT, FLAT | {"id": "re_2"}])
+    held = {name: rows[name] for name in rows.column_names} | columns
+    pq.write_table(pa.table(held), folder / "refunds.parquet")
+    return folder / "refunds.parquet"
+
+
+@pytest.mark.parametrize(
+    "kind, word, other",
+    [
+        (pa.date32(), "2026-03-01", dt.date(2026, 3, 2)),
+        (pa.float64(), "0.5", 1.5),
+        (pa.float64(), "2", 1.5),
+        (pa.float64(), "2.0", 1.5),
+        (pa.decimal128(9, 2), "2", 1),
+        (pa.int64(), "2", 1),
+        (pa.bool_(), "true", False),
+    ],
+)
+def test_a_filter_compares_a_cell_as_it_is_written(
+    tmp_path: Path, kind: pa.DataType, word: str, other: object
+) -> None:
+    path = two(tmp_path, kind=pa.array([word, None]).cast(kind).fill_null(pa.scalar(other, kind)))
+
+    found = [
+        ids(files.read_refunds(path, Map(refunds=Side(filters=(Filter("kind", (word,), keep),)))))
+        for keep in (True, False)
+    ]
+
+    assert found == [["re_1"], ["re_2"]]
+
+
+def test_a_filter_by_a_column_that_is_no_text_in_any_way_is_refused(tmp_path: Path) -> None:
+    path = two(tmp_path, kind=pa.array([1, 2], pa.timestamp("us", "UTC")))
+
+    with pytest.raises(UnusableInput, match="it is a column of timestamp"):
+        files.read_refunds(path, Map(refunds=Side(filters=(Filter("kind", ("1",)),))))
+
+
+def test_a_missing_number_leaves_its_place_to_the_next_candidate(tmp_path: Path) -> None:
+    path = two(tmp_path, a=pa.array([5, None]), b=pa.array(["x", "y"]))
+
+    frame = files.read_refunds(path, Map(refunds=Side({"payment_intent": Column(("a", "b"))}))).frame
+
+    assert frame["payment_intent"].tolist() == ["5", "y"]
+
+
+@pytest.mark.parametrize("zone", ["", "UTC", "Europe/Paris"])
+@pytest.mark.parametrize(
+    "wild",
+    [
+        pa.array([2**61, 1772816401000000]).cast(pa.timestamp("us")),
+        pa.array([-62_200_000_000, 1772816401]).cast(pa.timestamp("s")),
+    ],
+)
+def test_a_time_beyond_any_calendar_rejects_its_row(tmp_path: Path, wild: pa.Array, zone: str) -> None:
+    path = two(tmp_path, created_at=wild if zone else pc.assume_timezone(wild, "UTC"))
+
+    intake = files.read_refunds(path, Map(refunds=Side(zone=zone)))
+
+    assert (ids(intake), refused(intake)) == (["re_2"], [(1, "re_1")])
+    assert "created_at must be" in intake.rejects[0].reason

@@ -88,6 +88,8 @@ def parquet(source: Source, reading: Reading) -> Iterator[Piece]:
     except OSError as error:
         reason = error.strerror or "it is no Parquet file, or cut off"
         raise UnusableInput(f"{source.label} cannot be read: {reason}.") from None
+    except OverflowError:  # Beside others in a list of columns, or within an object.
+        raise UnusableInput(f"{source.label} holds a time beyond the years 1 to 9999.") from None
     except pa.ArrowException:
         raise UnusableInput(
             f"{source.label} must be a Parquet file; found something else, or one that is cut off."
