@@ -132,7 +132,9 @@ def test_rejected_rows_exit_3_and_come_first(town: Town, environ: dict[str, str]
 
     assert done.returncode == 3
     assert lines[0] == "Rejected rows: 22; what they touch was not judged"
-    assert lines[1].startswith("  22 rows of refund_requests (r10, r11, r12 and 19 more): status must be")
+    assert lines[1].startswith(
+        "  22 rows of refund_requests (r10, r11, r12 and 19 more): status (column 'state')"
+    )
     assert lines[2].startswith("breaks") or lines[2].startswith("reconciled")
     assert "#operators, new: 22 rows of refund_requests could not be judged" in done.stdout
     assert "Put the rejected rows right" in done.stdout

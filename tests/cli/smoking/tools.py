@@ -31,6 +31,7 @@ def naive(order_id: str, amount: str) -> str:
         "payment_intent": payment_of(order_id),
         "amount": minor(amount),
     }
+    # recon: allow[missing-key] what smoke must find
     return client().v1.refunds.create(params).id
 
 
@@ -39,6 +40,7 @@ async def by_attempt(order_id: str, amount: str) -> str:
     return (
         await client().v1.refunds.create_async(
             {"payment_intent": payment_of(order_id), "amount": minor(amount)},
+            # recon: allow[key-from-random] what smoke must find
             {"idempotency_key": f"{order_id}-{uuid4()}"},
         )
     ).id
