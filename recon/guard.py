@@ -96,6 +96,8 @@ class RefundTool:
         wrong = declaring.refusal(declared, tool, Effect.SIDE_EFFECT, KEY_FIELDS)
         if wrong is not None:
             raise ConfigurationError(wrong)
+        if not told.provider.api_key:
+            raise ConfigurationError("STRIPE_API_KEY is not set; expected a key that may write refunds.")
         operation = declared[tool].operation
         database = Database.open(told.database_url.reveal())
         return cls(database, reached(told), settings=told.guard, tool=tool, operation=operation)

@@ -145,7 +145,7 @@ def test_the_tool_is_made_from_settings_with_a_declared_name_only(database_url: 
     assert str(outcome.status) == "done"
     with pytest.raises(ConfigurationError, match=r"did you mean refund_order\?"):
         RefundTool.from_settings(settings, tool="refund_ordr")
-    with pytest.raises(ConfigurationError, match="STRIPE_API_KEY is not set"):
+    with pytest.raises(ConfigurationError, match="STRIPE_API_KEY is not set; expected a key that may write"):
         RefundTool.from_settings(replace(settings, provider=ProviderSettings()))
 
 

@@ -45,8 +45,9 @@ _IDLE_SECONDS = 1.0
 _RESTS_SINCE = "recon_rests_since"
 KINDS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 EXPECTED = "sqlite:///FILE or postgresql://USER@HOST/NAME"
-# PostgreSQL's states that say the schema is not ours: undefined column, table, function.
-SCHEMA_STATES = {"42703", "42P01", "42883"}
+# PostgreSQL's states that say the schema is not ours: undefined table; undefined column, function.
+NO_TABLE = "42P01"
+SCHEMA_STATES = {"42703", "42883"}
 FORBIDDEN = "42501"  # As above: insufficient privilege.
 # What SQLAlchemy calls the errors of a server or of the way to it; any other kind is a bug of ours.
 CONNECTION_ERRORS = {"OperationalError", "InterfaceError", "InternalError", "DatabaseError"}
@@ -357,7 +358,11 @@ def _plain(dialect: str, error: DBAPIError) -> ReconError | None:
     said = str(error.orig).lower()
     state = getattr(error.orig, "sqlstate", None)
     kind = KINDS[dialect]
-    if state in SCHEMA_STATES or "no such table" in said or "no such column" in said:
+    if state == NO_TABLE or "no such table" in said:
+        return ConfigurationError(
+            f"Expected recon's tables in {kind}, found none or not all: run recon db upgrade."
+        )
+    if state in SCHEMA_STATES or "no such column" in said:
         return ConfigurationError(f"Expected recon's tables in {kind}, found others: run recon db upgrade.")
     reported = type(error).__name__ in CONNECTION_ERRORS
     if not reported and state != FORBIDDEN and "invalid connection option" not in said:

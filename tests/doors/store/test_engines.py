@@ -235,7 +235,7 @@ def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:
 def test_a_database_without_tables_says_which_command_helps(empty_database_url: str) -> None:
     with (
         Database.open(empty_database_url) as database,
-        pytest.raises(ConfigurationError, match="run recon db upgrade"),
+        pytest.raises(ConfigurationError, match="found none or not all: run recon db upgrade"),
         database.read() as connection,
     ):
         connection.execute(select(leases))
