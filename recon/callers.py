@@ -140,11 +140,7 @@ def waited(threads: Threads, work: Work, *, noun: str, within: Limit) -> Outcome
 
 def asked(words: Mapping[str, object]) -> Asked:
     """Return who asked for what, as texts that any database keeps."""
-    told = {
-        name: characters.keepable(str(value))[:_LONGEST_WORD]
-        for name, value in words.items()
-        if value is not None
-    }
+    told = {name: _word(value) for name, value in words.items() if value is not None}
     return Asked(told.pop("call_id", None), told.pop("caller", None), told)
 
 
@@ -163,6 +159,14 @@ def standing(gate: Gate, row: Guarded, noun: str, now: datetime) -> Outcome:
         if gate.may_send_again(row) and not gate.is_switched_off(row):
             return outcomes.absent(noun, row)
     return outcomes.open_still(noun, row)
+
+
+def _word(value: object) -> str:
+    try:
+        text = str(value)
+    except Exception:  # noqa: BLE001 - whatever a stranger's object does when it is asked for its text
+        text = "something that cannot be written"
+    return characters.keepable(text)[:_LONGEST_WORD]
 
 
 class _Turn:

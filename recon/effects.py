@@ -13,7 +13,7 @@ from typing import Self
 
 from sqlalchemy import Engine
 
-from recon import callers
+from recon import callers, handling
 from recon.callers import Clock, GiveUp
 from recon.doors import config, intents
 from recon.doors.store.engines import Database
@@ -29,6 +29,8 @@ from recon.rules import keys, outcomes
 from recon.rules import registry as declaring
 
 log = logging.getLogger("recon.guard")  # In the host's own process: its handlers, its format.
+
+_NO_ID = "result_id must be the id of what was made, as a text that can be kept; found none"
 
 Fields = Mapping[str, str | int | None]
 
@@ -177,8 +179,8 @@ class Guard:
     ) -> Outcome:
         """Write down what a person found out about what nobody knew of, and return how it stands.
 
-        by: who found it out; never a model. result_id: of what was made. Nothing is written where nothing
-        was sent, it is settled, or a call is at it.
+        by: who found it out; never a model. result_id: of what was made, as a text. Nothing is written where
+        nothing was sent, it is settled, or a call is at it.
 
         Raises:
             ReconError: the fields are not those that tools.toml declares, or the database is away.
@@ -186,6 +188,8 @@ class Guard:
         named = self._named(fields, account)
         if isinstance(named, Unfit):
             return outcomes.refused(named.reason)
+        if result_id is not None and handling.named(result_id) != result_id:
+            return outcomes.refused(_NO_ID)
         now = self._clock()
         who = characters.keepable(by)
         with self._database.write() as connection:
@@ -261,6 +265,9 @@ class Guard:
         Raises:
             ConfigurationError: tools.toml declares other fields.
         """
+        told: object = fields  # Of a host without types.
+        if not isinstance(told, Mapping) or not all(isinstance(name, str) for name in told):
+            return Unfit("the fields must have texts for names, and what makes the decision for values")
         found = keys.decision(fields, account)
         if isinstance(found, Unfit):
             return found
@@ -277,6 +284,9 @@ class Guard:
         Raises:
             ConfigurationError: it lacks what tools.toml declares.
         """
+        told: object = body  # As above.
+        if not isinstance(told, Mapping):
+            return Unfit(f"the body must be what is sent, by name; found {type(told).__name__}")
         try:
             whole = {name: stored.canonical(value) for name, value in body.items()}
         except (TypeError, ValueError) as error:  # A date, a Decimal, a number that is none.

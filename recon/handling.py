@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from recon.doors.stripe.provider import Provider
+from recon.model import characters, refusals
 from recon.model.errors import ProviderRefused, ProviderUnavailable
 from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded
 from recon.model.records.provider import Refund
@@ -88,13 +89,13 @@ class Functions:
         try:
             made: object = self._send(row.key, row.body)
         except ProviderRefused as refused:  # The one answer that says so clearly.
-            return Answer(AnswerKind.REFUSED, str(refused))
+            return Answer(AnswerKind.REFUSED, refusals.masked(str(refused)))
         except Exception as error:  # noqa: BLE001 - whatever it is, it may have been done before that
             return Answer(AnswerKind.UNKNOWN, type(error).__name__)
-        named = _named(made)
-        if made is not None and named is None:
+        name = named(made)
+        if made is not None and name is None:
             return Answer(AnswerKind.UNKNOWN, f"it returned no id but {type(made).__name__}")
-        return Answer(AnswerKind.DONE, id=named)
+        return Answer(AnswerKind.DONE, id=name)
 
     def find(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above
         """Return what the function finds; without one nothing is ever proved."""
@@ -108,10 +109,10 @@ class Functions:
             return Finding(FindingKind.ABSENT)
         if found is None:  # The one that was sent may still be under way, and a second would be another.
             return Finding(FindingKind.UNREADABLE, said="it is not there, or not there yet")
-        named = _named(found)
-        if named is None:
+        name = named(found)
+        if name is None:
             return Finding(FindingKind.UNREADABLE, said=f"it returned no id but {type(found).__name__}")
-        return Finding(FindingKind.LIVE, named)
+        return Finding(FindingKind.LIVE, name)
 
     def check(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above
         """Return that what was made is made: a function's result has no later life."""
@@ -122,7 +123,7 @@ class Functions:
         return None
 
 
-def _named(made: object) -> str | None:
+def named(made: object) -> str | None:
     """Return an id as the text that any database keeps; None for what is none, such as a bare yes or no."""
     known = isinstance(made, str | int | UUID) and not isinstance(made, bool)
-    return (str(made) or None) if known else None
+    return (characters.keepable(str(made)) or None) if known else None

@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing.context import SpawnProcess
 from multiprocessing.sharedctypes import Synchronized
 from random import Random
+from typing import Any
 
 from recon import hourly
 from recon.doors import intents
@@ -85,7 +86,7 @@ class Order:
         return f"o{self.number}"
 
     @property
-    def words(self) -> dict[str, str]:
+    def words(self) -> dict[str, Any]:
         """Return what the tool is told of it; the reference keeps two of one payment and amount apart."""
         told = {"amount": self.amount, "currency": "usd", "payment": self.payment}
         return told | {"order_id": self.name, "reference": f"line {self.number}", "account": self.account}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,8 @@ from recon.doors import config, intents
 from recon.doors.store.engines import Database
 from recon.guard import Guard, OutcomeStatus
 from recon.model import registry
-from recon.model.errors import ConfigurationError, DatabaseUnavailable
+from recon.model.errors import ConfigurationError, DatabaseUnavailable, ProviderRefused
+from recon.model.records.words import AccountId, IntentKey
 from recon.model.settings import GuardSettings, Settings
 from tests.guards import LATE, eventually, statuses, told
 from tests.loops import in_a_thread
@@ -98,6 +100,9 @@ UNFIT: list[tuple[dict[str, str], dict[str, object], str]] = [
     ({"order": "1"}, {"note": "Hi"}, "Expected to in the body of send_parcel"),
     ({"order": "1"}, {"to": date(2026, 3, 6)}, "the body must be as JSON has it"),
     ({"order": "1"}, {"to": float("nan")}, "the body must be as JSON has it"),
+    (None, {"to": "Ana"}, "the fields must have texts for names"),  # type: ignore[list-item]  # from a host
+    ({1: "1"}, {"to": "Ana"}, "the fields must have texts for names"),  # type: ignore[dict-item]  # as above
+    ({"order": "1"}, None, "the body must be what is sent, by name; found NoneType"),  # type: ignore[list-item]  # as above
 ]
 
 
@@ -108,7 +113,7 @@ def test_what_the_file_does_not_declare_is_not_sent(
         outcomes = [guarded.call(fields, body, noun="parcel") for fields, body, _ in UNFIT]
 
     assert {*statuses(*outcomes)} == {"rejected"}
-    assert [why in each.message for each, (_, _, why) in zip(outcomes, UNFIT, strict=True)] == [True] * 5
+    assert [why in each.message for each, (_, _, why) in zip(outcomes, UNFIT, strict=True)] == [True] * 8
     assert post.parcels == []
 
 
@@ -170,6 +175,47 @@ def test_a_person_says_what_became_of_it(
     assert statuses(found, late, again) == [status] * 3
     assert word in again.message
     assert len(post.parcels) == 1
+
+
+class Unwritable:
+    """What breaks when its text is asked for."""
+
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+def test_who_asked_need_not_have_a_text(database: Database, post: Post) -> None:
+    guarded = Guard("send_parcel", post.send, engine=database)
+    first = guarded.call({"order": "1"}, {}, noun="parcel", call_id=Unwritable())  # type: ignore[arg-type]  # from a host
+
+    assert statuses(first) == ["done"]
+
+
+@pytest.mark.parametrize("named", ["x\0y", "\ud800", "", 7, ["parcel 7"]])
+def test_a_person_names_what_was_made_by_what_can_be_kept(database: Database, post: Post, named: Any) -> None:  # noqa: ANN401  # from a host
+    guarded = Guard("send_parcel", post.send, engine=database)
+    post.breaks = True
+    guarded.call({"order": "1"}, {}, noun="parcel")
+    refused = guarded.conclude({"order": "1"}, done=True, by="ana", noun="parcel", result_id=named)
+    found = guarded.conclude({"order": "1"}, done=True, by="ana", noun="parcel", result_id="parcel 7")
+
+    assert statuses(refused, found) == ["rejected", "already_done"]
+    assert "result_id must be the id of what was made" in refused.message
+    assert found.refund_id == "parcel 7"
+
+
+def test_a_secret_that_a_refusal_quotes_is_neither_kept_nor_told(database: Database) -> None:
+    def send(_key: str, _body: Mapping[str, object]) -> str:
+        raise ProviderRefused("Invalid key sk_" + "live_51Habc; smtp://bob:hunter2@mail")
+
+    guarded = Guard("send_parcel", send, engine=database)
+    first = guarded.call({"order": "1"}, {}, noun="parcel")
+    with database.read() as connection:
+        row = intents.read(connection, AccountId(""), IntentKey(str(first.intent_key)))
+
+    assert row is not None
+    assert row.refusal == "Invalid key ***; smtp://***@mail"
+    assert row.refusal in first.message
 
 
 def test_a_person_says_nothing_of_what_was_not_sent_or_is_under_way(database: Database, post: Post) -> None:

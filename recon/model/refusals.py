@@ -12,6 +12,12 @@ _REFUSED = re.compile(
 _BROKEN = re.compile(r".*? broke off: (?P<why>.*)")
 _ASIDE = re.compile(r" \([^()]*\)")  # What explains it to an engineer.
 _REQUEST = re.compile(r"(?:,? ?request)? ?\breq_\w+")
+# Keys of the provider, what signs webhooks, tokens of Slack; what follows the name of a scheme; and whoever
+# an address is opened as.
+_SECRET = re.compile(
+    r"\b(?:[sr]k|whsec)_\w+|\bxox[a-z]-[\w-]+|\bxapp-[\w-]+"
+    r"|(?<=\bBearer )\S+|(?<=\bBasic )\S+|(?<=://)[^/\s]+(?=@)"
+)
 _LONGEST = 120  # Of what somebody else says; a model that reads more does not obey better.
 _USUAL = "the provider refused it"
 # By the provider's code. Source: https://docs.stripe.com/error-codes
@@ -30,6 +36,11 @@ _BY_STATUS = {
 _TOO_MUCH = "greater than unrefunded amount"  # The provider has no code for it.
 
 
+def masked(text: str) -> str:
+    """Return the text with stars for what looks like a secret, as somebody else's refusal may quote one."""
+    return _SECRET.sub("***", text)
+
+
 def refused(what: str, *, status: int, code: str | None, request: str | None, said: str) -> str:
     """Return how a refusal of what was asked is written down."""
     named = f" {code}" if code else ""
@@ -43,7 +54,7 @@ def answered(what: str, *, status: int, request: str | None) -> str:
 
 def spoken(written: str) -> str:
     """Return what a model is told of what is written down: one line, without keys and requests' ids."""
-    text = " ".join(written.split())
+    text = masked(" ".join(written.split()))
     if refusal := _REFUSED.fullmatch(text):
         if _TOO_MUCH in refusal["said"]:
             return "it is more than is left of the payment"

@@ -66,3 +66,18 @@ def test_what_is_written_down_names_both() -> None:
 
 def test_a_long_text_is_cut() -> None:
     assert len(refusals.spoken("again " * 100)) == 120
+
+
+@pytest.mark.parametrize(
+    "said, expected",
+    [
+        ("Invalid key sk_" + "test_51Habc.", "Invalid key ***."),
+        ("rk_" + "live_1 and whsec_1", "*** and ***"),
+        ("xoxb-1-2, xapp-1-A", "***, ***"),
+        ("header Bearer abc.def was wrong", "header Bearer *** was wrong"),
+        ("smtp://bob:hunter2@mail and https://mail/?to=a@b", "smtp://***@mail and https://mail/?to=a@b"),
+        ("Ask ana@example.com: task_1", "Ask ana@example.com: task_1"),
+    ],
+)
+def test_what_looks_like_a_secret_is_starred_and_nothing_else(said: str, expected: str) -> None:
+    assert (refusals.masked(said), refusals.spoken(said)) == (expected, expected)
