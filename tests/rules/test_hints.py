@@ -1,0 +1,186 @@
+"""What is said where the files, not the money, are the likely cause."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from recon.model import frames
+from recon.model.records.results import Coverage, Policy
+from recon.rules import hints, linking
+from recon.rules.mismatches import finding
+from tests.builders import NOON
+from tests.product import INTENT_COLUMNS, REFUND_COLUMNS, Row, table
+
+DAY, HOUR, MINUTE, SECOND = (timedelta(**{unit: 1}) for unit in ("days", "hours", "minutes", "seconds"))
+SKEW = "clock_skew_seconds in a file for --policy is the grace that decides it, now 5."
+WINDOW = "inferred_window_hours in a file for --policy is the grace that decides it, now"
+SOURCES = (("shop.csv",), ("stripe.csv",))
+
+
+def intent(number: int, **changes: Any) -> Row:  # noqa: ANN401  # any column
+    at = (NOON + number * HOUR).isoformat()
+    ordinary = {"key": f"k{number}", "payment": f"pi_{number}", "amount_minor": 500, "currency": "eur"}
+    return {**ordinary, "account": "", "status": "done", "created_at": at, **changes}
+
+
+def refund(number: int, later: timedelta = SECOND, **changes: Any) -> Row:  # noqa: ANN401  # any column
+    at = (NOON + number * HOUR + later).isoformat()
+    ordinary = {"id": f"re_{number}", "payment_intent": f"pi_{number}", "amount_minor": 500}
+    return {
+        **ordinary,
+        "account": "",
+        "currency": "eur",
+        "status": "succeeded",
+        "created_at": at,
+        **changes,
+    }
+
+
+def said(intents: Sequence[Row], refunds: Sequence[Row], policy: Policy | None = None) -> tuple[str, ...]:
+    policy = policy or Policy()
+    ours = frames.intents(table(intents, INTENT_COLUMNS), source="intents")
+    theirs = frames.refunds(table(refunds, REFUND_COLUMNS), source="refunds")
+    links = linking.link(ours.frame, theirs.frame, policy)
+    as_of = NOON + 90 * DAY
+    result = finding.find(ours, theirs, links, policy=policy, coverage=Coverage(), as_of=as_of)
+    return hints.find(result, ours, theirs, sources=SOURCES, policy=policy)
+
+
+def shifted(later: timedelta) -> tuple[list[Row], list[Row]]:
+    """Thirty intents whose refunds are so much later; four agree, so that both files span the same time."""
+    agreeing = (-40, -39, 60, 61)
+    return (
+        [intent(number) for number in (*agreeing, *range(30))],
+        [refund(number) for number in agreeing] + [refund(number, later) for number in range(30)],
+    )
+
+
+@pytest.mark.parametrize(
+    "later, expected",
+    [
+        (-2 * HOUR + 3 * SECOND, "2 h 0 min apart (the refunds are earlier): is the zone of one file right?"),
+        (-15 * MINUTE, "15 min apart (the refunds are earlier): is the zone of one file right?"),
+        (
+            -15 * MINUTE + SECOND,
+            f"14 min 59 s apart (the refunds are earlier): {SKEW}",
+        ),
+        (
+            -6 * SECOND,
+            f"6 s apart (the refunds are earlier): {SKEW}",
+        ),
+        (
+            2 * DAY,
+            f"2 d 0 h apart (the refunds are later): {WINDOW} 24.",
+        ),
+    ],
+)
+def test_times_that_are_apart_alike_are_told_with_what_decides_it(later: timedelta, expected: str) -> None:
+    opening = "30 of 30 missing intents have an orphan refund of the same payment and amount, mostly "
+
+    assert said(*shifted(later)) == (opening + expected,)
+
+
+def test_refunds_later_than_a_short_window_may_be_of_another_zone_or_the_window_too_short() -> None:
+    (hint,) = said(*shifted(2 * HOUR), policy=Policy(inferred_window=HOUR))
+
+    assert hint.endswith(
+        f"mostly 2 h 0 min apart (the refunds are later): is the zone of one file right? Else {WINDOW} 1."
+    )
+
+
+def test_one_pair_is_told_as_one() -> None:
+    others = [intent(-9), intent(9)], [refund(-9), refund(9)]
+
+    (hint,) = said([intent(1), *others[0]], [refund(1, -2 * HOUR), *others[1]])
+
+    assert hint == (
+        "1 of 1 missing intent has an orphan refund of the same payment and amount, 2 h 0 min apart (the"
+        " refund is earlier): is the zone of one file right?"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"amount_minor": 501},
+        {"currency": "usd"},
+        {"payment_intent": "pi_other"},
+        {"account": "acct_1"},
+    ],
+)
+def test_a_refund_of_something_else_is_no_sign_of_wrong_times(changes: dict[str, Any]) -> None:
+    ours, theirs = shifted(-2 * HOUR)
+
+    assert said(ours, [*theirs[:4], *({**each, **changes, "id": each["id"]} for each in theirs[4:])]) == ()
+
+
+def test_the_smaller_part_of_the_missing_is_no_sign_of_wrong_times() -> None:
+    ours, theirs = shifted(-2 * HOUR)
+
+    assert "15 of 30" in said(ours, theirs[:19])[0]
+    assert said(ours, theirs[:18]) == ()
+
+
+@pytest.mark.parametrize("later", [SECOND, -5 * SECOND, DAY])
+def test_what_agrees_gives_no_hint(later: timedelta) -> None:
+    assert said(*shifted(later)) == ()
+
+
+SPANS = {  # Which side begins earlier, or ends later, by how many hours; the first or last that both have.
+    "intents before": (range(20), range(5, 20)),
+    "refunds before": (range(5, 20), range(20)),
+    "intents after": (range(20), range(15)),
+    "refunds after": (range(15), range(20)),
+}
+
+
+@pytest.mark.parametrize(
+    "which, what, option",
+    [
+        (
+            "intents before",
+            "5 missing intents are older than the first refund (2026-03-06 17:00 UTC):",
+            "--refunds-from 2026-03-06T17:00:01Z leaves them out.",
+        ),
+        (
+            "refunds before",
+            "5 orphans are older than the first intent (2026-03-06 17:00 UTC):",
+            "--intents-from 2026-03-06T17:00:00Z leaves them out.",
+        ),
+        (
+            "intents after",
+            "5 missing intents are younger than the last refund (2026-03-07 02:00 UTC):",
+            "--as-of 2026-03-07T02:00:01Z judges what was known then.",
+        ),
+        (
+            "refunds after",
+            "5 orphans are younger than the last intent (2026-03-07 02:00 UTC):",
+            "--as-of 2026-03-07T02:00:00Z judges what was known then.",
+        ),
+    ],
+)
+def test_what_the_other_file_does_not_span_is_told_with_the_option(
+    which: str, what: str, option: str
+) -> None:
+    ours, theirs = SPANS[which]
+
+    assert said([*map(intent, ours)], [*map(refund, theirs)]) == (f"{what} {option}",)
+
+
+def test_two_at_an_end_are_what_they_look_like() -> None:
+    assert said([*map(intent, range(2, 20))], [*map(refund, range(20))]) == ()
+
+
+def test_a_side_without_a_readable_row_is_told_with_the_command_that_maps_it() -> None:
+    unreadable: list[Row] = [{**intent(number), "currency": "doubloon"} for number in range(1, 302)]
+
+    (hint,) = said(unreadable, [refund(1)])
+
+    assert hint == (
+        "None of the 301 rows of shop.csv could be judged, so nothing was compared: recon map shop.csv"
+        " proposes a map."
+    )
+    assert said([intent(1)], []) == said([], [refund(1)]) == said([], []) == ()
+    assert said([*unreadable, intent(1)], [refund(1)]) == ()
