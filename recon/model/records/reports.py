@@ -40,7 +40,8 @@ class Report:
     linked: refunds that belong to an intent. came_to_nothing: refunds that belong to none, are not the
     provider's own, and failed or were canceled: no money moved. made: standing refunds by the quarter of an
     hour in which they were made, in time order. zone: of the times that people read.
-    policy_from: where the graces come from, in words.
+    policy_from: where the graces come from, in words. hints: sentences about what may be wrong with the files
+    rather than with the money.
     """
 
     result: Result
@@ -54,3 +55,4 @@ class Report:
     zone: tzinfo
     zone_name: str
     comparison: Comparison | None = None
+    hints: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ def _verdict(report: Report) -> Html:
                 " Currencies are never added to each other.",
                 "soft",
             ),
-            *(markup.tag("p", markup.foreign(said)) for said in result.incomplete),
+            *(markup.tag("p", markup.foreign(said)) for said in (*report.hints, *result.incomplete)),
         ]
     )
 

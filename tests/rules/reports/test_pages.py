@@ -178,6 +178,12 @@ def test_the_verdict_is_a_sentence(changes: dict[str, object], said: str) -> Non
     assert said in page(a_result(**changes)).text
 
 
+def test_what_may_be_wrong_with_the_files_stands_beside_the_verdict() -> None:
+    said = page(a_result(), hints=(f"None of {HOSTILE} could be judged.",)).text
+
+    assert said.index("1 mismatch between") < said.index("None of <script>") < said.index("Money at risk")
+
+
 def test_of_many_the_largest_of_every_currency_are_shown_and_the_page_says_what_is_not() -> None:
     many = tuple(
         replace(MISMATCH, subject=Subject(f"intent:{currency}{n}"), at_risk=Money(n, currency))
