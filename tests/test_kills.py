@@ -22,7 +22,7 @@ from tests.kills import BREAKS, HELD, KILLED, STALLS, World, a_world, hour, laps
 from tests.nursery import End, Fate
 from tests.sandboxes import Street
 
-KILLS = int(os.environ.get("RECON_TEST_KILLS", "6"))
+KILLS = int(os.environ.get("RECON_TEST_KILLS", "4"))
 SEED = int(os.environ.get("RECON_TEST_SEED", "1"))
 DAY = 86_400.0
 
