@@ -135,7 +135,7 @@ def _patterned(raw: pd.Series, pattern: str, zone: str) -> Cells:
     """Return times from texts of a pattern of strptime's."""
     read = cells.texts(raw)
     text = cells.series(read.values)
-    if "%z" in pattern:
+    if "z" in mapping.directives(pattern):
         found = pd.to_datetime(text, format=pattern, errors="coerce", utc=True)
     else:
         found = _localised(pd.to_datetime(text, format=pattern, errors="coerce"), mapping.zone_of(zone))
@@ -155,7 +155,8 @@ def _counted(raw: pd.Series, microseconds: int) -> Cells:
     """Return times from whole numbers of ticks since 1970."""
     whole = cells.integers(raw)
     limit = (2**63 - 1) // microseconds
-    near = pc.less_equal(pc.abs(whole.values), limit)
+    # The least int64 has no absolute value.
+    near = pc.and_(pc.less_equal(whole.values, limit), pc.greater_equal(whole.values, -limit))
     values, bad = _only(whole.values, near, whole.bad, pa.int64())
     return cells.within(pc.multiply(values, microseconds).cast(INSTANT), bad)
 

@@ -163,6 +163,11 @@ def located(names: Collection[str], source: str) -> tuple[str, tuple[str, ...]] 
     return (head, tuple(rest)) if rest and head in names else None
 
 
+def directives(pattern: str) -> frozenset[str]:
+    """Return the letters of a strptime pattern that stand for something; %%z is a percent sign and a z."""
+    return frozenset(re.findall(r"%(.)", pattern))
+
+
 def zone_of(name: str) -> tzinfo:
     """Return a zone by its name or offset: UTC, Europe/Paris, +05:30.
 

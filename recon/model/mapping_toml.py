@@ -81,7 +81,8 @@ def side(name: str, table: Mapping[str, object], wrong: Wrong) -> Side:
     if "amount_unit" in table:
         columns = _in_unit(columns, table["amount_unit"], wrong)
     for ours, each in columns.items():
-        if "%" in each.format and "%z" not in each.format and not (each.zone or table.get("zone")):
+        told_by = mapping.directives(each.format)
+        if told_by and "z" not in told_by and not (each.zone or table.get("zone")):
             reason = "must have a zone, or %z in its format: nobody knows when else that is"
             raise wrong(reason, *told[ours][1])
     if set(_AMOUNTS) <= set(columns) and set(columns["amount"].needs) & set(columns["amount_minor"].needs):
@@ -314,9 +315,11 @@ def _format(value: object) -> str:
         return str(value)
     try:
         read_ = datetime.strptime(PROBE.strftime(str(value)), str(value))  # noqa: DTZ007 - whether it is a date at all.
+        is_whole = read_.date() == PROBE.date()
     except (ValueError, re.error):
-        read_ = None
-    if not isinstance(value, str) or read_ is None or read_.date() != PROBE.date():
+        is_whole = False
+    # %Z is a zone's short name, of which CST is three.
+    if not isinstance(value, str) or not is_whole or "Z" in mapping.directives(value):
         known = ", ".join((mapping.ISO, *mapping.EPOCHS))
         raise ValueError(f"must have as format one of {known}, or a pattern such as %d/%m/%Y %H:%M")
     return value

@@ -353,7 +353,11 @@ def _time_as(how: Column, zone: str) -> str:
     """Return which times are expected."""
     if how.format == mapping.ISO:
         return f"an ISO 8601 time {'in' if zone else 'with its zone'}{zone and f' {zone}'}, or Unix seconds"
-    where = f" in {zone}" if zone and how.format not in mapping.EPOCHS and "%z" not in how.format else ""
+    where = (
+        f" in {zone}"
+        if zone and how.format not in mapping.EPOCHS and "z" not in mapping.directives(how.format)
+        else ""
+    )
     return f"a time written as {how.format}{where}, as the map says"
 
 

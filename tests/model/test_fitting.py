@@ -94,6 +94,8 @@ DAY = Column(("x",), format="%d/%m/%Y %H:%M", zone="Europe/Paris")
         (Column(("x",), format="unix"), 86400, "1970-01-02T00:00:00Z"),
         (Column(("x",), format="unix_ms"), "soon", None),
         (Column(("x",), format="unix"), 10**15, None),
+        (Column(("x",), format="unix"), -(2**63), None),
+        (Column(("x",), format="%Y-%m-%d%%z", zone="Asia/Tokyo"), "2026-03-06%z", "2026-03-05T15:00:00Z"),
         (Column(("x",), zone="UTC"), "2026-03-06 17:00:00", "2026-03-06T17:00:00Z"),
         (Column(("x",), zone="UTC"), "2026-03-06", "2026-03-06T00:00:00Z"),
         (Column(("x",), zone="Asia/Kolkata"), "2026-03-06 22:30:00.5", "2026-03-06T17:00:00.5Z"),

@@ -109,6 +109,14 @@ def test_refunds_may_call_their_payment_as_intents_do() -> None:
         ("[refunds]\ncreated_at = { column = 'a', format = '%H:%M' }", "or a pattern such as %d/%m/%Y %H:%M"),
         ("[refunds]\ncreated_at = { column = 'a', format = 7 }", "or a pattern such as"),
         (
+            "[refunds]\nzone = 'UTC'\ncreated_at = { column = 'a', format = '%Y-%m-%d %Z' }",
+            "or a pattern such as",
+        ),
+        (
+            "[refunds]\ncreated_at = { column = 'a', format = '%Y-%m-%d%%z' }",
+            "created_at must have a zone, or %z",
+        ),
+        (
             "[refunds]\ncreated_at = { column = 'a', format = '%d.%m.%Y' }",
             "created_at must have a zone, or %z",
         ),
