@@ -6,6 +6,7 @@ Never makes a Python object per row, and copies only what has to change.
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from recon.model.cells import Arrow
 
@@ -33,12 +34,17 @@ def plain(column: Arrow) -> Arrow:
         column.validate(full=True)
     except pa.ArrowInvalid:  # Bytes that are no UTF-8.
         return column.cast(pa.large_binary())
-    return pc.ascii_trim_whitespace(column)
+    return pc.utf8_trim_whitespace(column)
 
 
 def is_bytes(column: Arrow) -> bool:
     """Return whether a column is one of bytes."""
     return bool(pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type))
+
+
+def holds_zero(column: Arrow) -> bool:
+    """Return whether some text of a plain column holds a zero byte, which no database keeps."""
+    return any(len(letters) and letters.min() == 0 for _, letters in map(_letters, column.chunks))
 
 
 def _is_text(kind: Arrow) -> bool:
@@ -50,12 +56,7 @@ def _is_odd(texts: Arrow) -> bool:
     """Return whether some text may begin or end with a blank, or may be no ASCII; quick, and to be sure."""
     if pa.types.is_string_view(texts.type):
         return True
-    _, offsets, content = texts.buffers()
-    if content is None or len(texts) == 0:
-        return False
-    width = np.int64 if pa.types.is_large_string(texts.type) else np.int32
-    bounds = np.frombuffer(offsets, width)[texts.offset : texts.offset + len(texts) + 1]
-    letters = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]
+    bounds, letters = _letters(texts)
     if len(letters) == 0 or letters.max() >= _FIRST_BEYOND_ASCII:
         return len(letters) > 0
     if letters.min() > _LAST_BLANK:
@@ -64,3 +65,13 @@ def _is_odd(texts: Arrow) -> bool:
     first = letters[np.minimum(bounds[:-1] - bounds[0], len(letters) - 1)]
     last = letters[np.maximum(bounds[1:] - bounds[0] - 1, 0)]
     return bool(min(first.min(), last.min()) <= _LAST_BLANK)
+
+
+def _letters(texts: Arrow) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return where each text of a chunk begins and the last ends, and the bytes of all of them."""
+    _, offsets, content = texts.buffers()
+    width = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    if content is None or len(texts) == 0:
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    bounds = np.frombuffer(offsets, width)[texts.offset : texts.offset + len(texts) + 1]
+    return bounds.astype(np.int64), np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]

@@ -10,6 +10,7 @@ from decimal import Decimal, DecimalException
 
 # Digits beyond which a whole number is not made an int, as Python itself refuses to from 4,300 on.
 _DIGITS = 4000
+_PLACES = 19  # Digits of a place in a list beyond which no list goes.
 _DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=Decimal)
 
 
@@ -41,6 +42,8 @@ def parsed(text: str) -> object:
 
 def field(value: object, name: str) -> object:
     """Return one field of an object, or of an object's JSON text; None where it has none."""
+    if isinstance(value, bytes):  # As some writers of Parquet keep their texts.
+        value = decoded(value)
     if isinstance(value, str) and value.strip():
         try:
             value = parsed(value)
@@ -59,6 +62,7 @@ def walked(value: object, path: tuple[str, ...]) -> object:
     In a list a step is a place from 0, or name=text for the first object whose name is the text.
     """
     for name in path:
+        value = decoded(value) if isinstance(value, bytes) else value
         if isinstance(value, str) and value.lstrip().startswith("["):
             value = _list_of(value)
         if isinstance(value, list) and value and all(isinstance(pair, tuple) for pair in value):
@@ -84,8 +88,8 @@ def _chosen(items: list[object], name: str) -> object:
         return next(
             (item for item in items if isinstance(item, Mapping) and str(item.get(key)) == wanted), None
         )
-    if name.isdecimal():
-        return items[int(name)] if int(name) < len(items) else None
+    if name.isdecimal():  # Longer than a count of bytes, and Python may not even read it.
+        return items[int(name)] if len(name) < _PLACES and int(name) < len(items) else None
     return Unreadable("a list, of which a path must name the place")
 
 
@@ -93,13 +97,15 @@ def trimmed(value: object) -> object:
     """Return a text without the blanks around it, anything else as it is."""
     if not isinstance(value, str):
         return value
+    if "\0" in value:
+        return Unreadable("text with a zero byte")
     return value.strip() if encodable(value) else Unreadable("text that is no Unicode")
 
 
 def decoded(content: bytes | None) -> object:
     """Return bytes as the text that they are."""
     try:
-        return None if content is None else content.decode().strip()
+        return None if content is None else trimmed(content.decode())
     except UnicodeDecodeError:
         return Unreadable("bytes that are no UTF-8")
 

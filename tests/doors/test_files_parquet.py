@@ -208,3 +208,9 @@ def test_a_time_beyond_any_calendar_rejects_its_row(tmp_path: Path, wild: pa.Arr
 
     assert (ids(intake), refused(intake)) == (["re_2"], [(1, "re_1")])
     assert "created_at must be" in intake.rejects[0].reason
+
+
+def test_metadata_that_is_kept_as_bytes_is_read(tmp_path: Path) -> None:
+    path = two(tmp_path, metadata=pa.array([b'{"intent_key": "k1"}', None], pa.binary()))
+
+    assert files.read_refunds(path).frame["intent_key"].tolist()[0] == "k1"

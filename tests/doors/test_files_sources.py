@@ -17,6 +17,7 @@ import pytest
 from recon.doors.files import reading, sources
 from recon.model import lines
 from recon.model.errors import UnusableInput
+from recon.model.mapping import Column, Map, Side
 from tests.doors.refund_files import FLAT, HEADER, ROW, ids, refused
 
 Feed = Callable[[bytes], None]
@@ -271,3 +272,55 @@ def test_a_file_called_stdin_beside_standard_input_has_rejects_of_its_own(tmp_pa
 def test_a_pattern_longer_than_any_name_fits_nothing(tmp_path: Path) -> None:
     with pytest.raises(UnusableInput, match="No file fits"):
         reading.read_refunds(tmp_path / f"{'x' * 300}*.csv")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl", ".parquet"])
+def test_a_zero_byte_in_a_cell_rejects_its_row_in_every_format(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"refunds{suffix}"
+    bad = FLAT | {"id": "re_2", "payment_intent": "pi\0"}
+    rows = [FLAT, bad]
+    table = "\n".join([HEADER, *(",".join(each.values()) for each in rows)])
+    contents = {
+        ".csv": table.encode(),
+        ".json": json.dumps(rows).encode(),
+        ".jsonl": "\n".join(map(json.dumps, rows)).encode(),
+        ".parquet": parquet(*rows),
+    }
+    path.write_bytes(contents[suffix])
+
+    intake = reading.read_refunds(path)
+
+    assert (ids(intake), [reject.row for reject in intake.rejects]) == (["re_1"], [2])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl"])
+def test_two_byte_order_marks_are_no_part_of_a_file(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"refunds{suffix}"
+    path.write_text(
+        "\ufeff\ufeff" + (f"{HEADER}\n{ROW}" if suffix == ".csv" else json.dumps(FLAT)), encoding="utf-8"
+    )
+
+    assert ids(reading.read_refunds(path)) == ["re_1"]
+
+
+def test_a_header_of_any_length_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.csv"
+    more = [f"{'x' * 80}{number}" for number in range(2000)]
+    path.write_text(f"{','.join([*more, HEADER])}\n{',' * 2000}{ROW}\n")
+
+    assert ids(reading.read_refunds(path)) == ["re_1"]
+
+
+def test_standard_input_is_lines_of_json_however_long_the_first_is(feed: Feed) -> None:
+    first = FLAT | {"reason": "x" * 100_000}
+    feed("\n".join(map(json.dumps, [first, FLAT | {"id": "re_2"}])).encode())
+
+    assert ids(reading.read_refunds("-")) == ["re_1", "re_2"]
+
+
+def test_a_place_of_more_digits_than_any_list_has_holds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.json"
+    path.write_text(json.dumps([FLAT | {"metadata": {"order": ["k1"]}}]))
+    far = Column((f"metadata.order[{'9' * 5000}]", "metadata.order[0]"))
+
+    assert reading.read_refunds(path, Map(refunds=Side({"intent_key": far}))).frame["intent_key"][0] == "k1"

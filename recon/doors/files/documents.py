@@ -21,6 +21,7 @@ from recon.model.mapping import Column
 from recon.model.objects import Opened, Refusal
 from recon.model.phrases import listed
 
+_MARK = "\ufeff"  # The byte order mark, of which a file that was put together may have two.
 _VALUES = 10_000  # JSON values that are turned into one piece.
 
 
@@ -31,7 +32,7 @@ def json(source: Source, reading: Reading) -> Iterator[Piece]:
         UnusableInput: it is no JSON of this side.
     """
     try:
-        value = values.parsed(source.content().decode("utf-8-sig"))
+        value = values.parsed(source.content().decode().lstrip(_MARK))
     except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
         raise UnusableInput(f"{source.label} must be a JSON file: {error}.") from None
     if isinstance(value, Mapping) and isinstance(value.get(reading.side), list) and "object" not in value:
@@ -151,11 +152,11 @@ def _lines(source: Source, at: "array[int]") -> Iterator[object]:
     """Yield the value of each line that is not blank; a refusal for one that cannot be read."""
     with source.opened() as file:
         for number, line in enumerate(file, start=1):
-            content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            content = line.removeprefix(_MARK.encode()) if number == 1 else line
             if content.strip():
                 at.append(number)
                 try:
-                    yield values.parsed(content.decode("utf-8"))
+                    yield values.parsed(content.decode().lstrip(_MARK))
                 except (ValueError, RecursionError):  # Cut off, or no JSON at all.
                     yield Refusal("expected a line of JSON, found one that cannot be read")
     if not at:

@@ -32,6 +32,7 @@ _SUFFIXES = {
 _PACKED = b"\x1f\x8b"  # How gzip begins.
 _PARQUET = b"PAR1"
 _BEGINNING = 65536  # Bytes that tell a format: a header line or the first object fits.
+_FURTHER = 1024  # Bytes that tell whether a line follows that begins as the first one does.
 _UNPACKED = 12  # Times as large as its gzip at most, for CSV as people have it.
 _BLOCK = 2**20
 
@@ -79,13 +80,13 @@ class Source:
         return content
 
     def beginning(self) -> bytes:
-        """Return its first bytes.
+        """Return its first bytes, to the end of a line that is not beyond reason and a little further.
 
         Raises:
             UnusableInput: it cannot be read.
         """
         with self.opened() as file:
-            return file.read(_BEGINNING)
+            return file.read(_BEGINNING) + file.readline(_BLOCK) + file.read(_FURTHER)
 
     def empty(self) -> UnusableInput:
         """Return the error that there is nothing in it."""

@@ -4,6 +4,7 @@ Never passes a cell through Python where a whole column can be taken, and never 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,9 @@ def _begun(source: Source, reading: Reading) -> Head:
     if not beginning.strip(b"\xef\xbb\xbf \t\r\n"):
         raise source.empty()
     try:
-        return lines.head(beginning, reading.known)
+        found = lines.head(beginning, reading.known)
+        # A file that was put together may begin with two byte order marks.
+        return replace(found, names=[name.lstrip("\ufeff").strip() for name in found.names])
     except ValueError as error:
         raise UnusableInput(
             f"{source.label} must be a CSV in UTF-8 with a header line; found {error}."
@@ -200,6 +203,8 @@ def _column(held: Mapping[str, Any], theirs: str, *, expanded: bool, trimmed: bo
     plain = texts.plain(column)
     if texts.is_bytes(plain):
         return pd.Series([values.decoded(cell) for cell in plain.to_pylist()], dtype=object)
+    if pa.types.is_large_string(plain.type) and texts.holds_zero(plain):
+        return pd.Series([values.trimmed(cell) for cell in plain.to_pylist()], dtype=object)
     return pd.Series(pd.arrays.ArrowExtensionArray(plain))
 
 
