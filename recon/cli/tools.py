@@ -1,5 +1,7 @@
 """`recon tools`: the tools that agents call, whether tools.toml holds, and their kill switches."""
 
+from contextlib import contextmanager
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,10 +10,10 @@ from recon.cli import books, exits
 from recon.cli.operators import actor
 from recon.cli.options import Format, Output
 from recon.model.characters import harmless
-from recon.model.errors import ReconError
+from recon.model.errors import NotPermitted, ReconError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from recon.doors.store.engines import Database
     from recon.model.records.people import Operator
@@ -110,9 +112,14 @@ def off(name: ToolName, reason: Reason, by: By = None) -> None:
         board = _board(database, settings)
         before = board.every().get(name)
         operator = _operator(settings, by)
-        switch = board.throw(
-            name, operator=operator, reason=reason, action_id=f"tools:{uuid4()}", vouched=_vouched(settings)
-        )
+        with _helped(operator, "operator"):
+            switch = board.throw(
+                name,
+                operator=operator,
+                reason=reason,
+                action_id=f"tools:{uuid4()}",
+                vouched=_vouched(settings),
+            )
     already = before is not None and before.version == switch.version
     print(f"{name} {'was off already' if already else 'is off'}: {_why(switch)}")
     print("Nothing of it is sent while it is off; look-ups and runs go on.")
@@ -136,14 +143,15 @@ def on(name: ToolName, reason: Reason, by: By = None) -> None:
         before = board.every().get(name)
         version = 0 if before is None else before.version
         operator = _operator(settings, by)
-        switch = board.lift(
-            name,
-            version=version,
-            operator=operator,
-            reason=reason,
-            action_id=f"tools:{uuid4()}",
-            vouched=_vouched(settings),
-        )
+        with _helped(operator, "admin"):
+            switch = board.lift(
+                name,
+                version=version,
+                operator=operator,
+                reason=reason,
+                action_id=f"tools:{uuid4()}",
+                vouched=_vouched(settings),
+            )
     print(f"{name} is on: {_why(switch)}")
 
 
@@ -181,6 +189,22 @@ def _operator(settings: "Settings", name: str | None) -> "Operator":
     from recon.model.records.words import Role
 
     return Operator(actor(name or settings.dashboard.operator), Role.ADMIN)
+
+
+@contextmanager
+def _helped(operator: "Operator", needed: str) -> "Iterator[None]":
+    """Let a refusal say what helps in a hurry. needed: the role that it takes.
+
+    Raises:
+        NotPermitted: the operator may not, and what can be done about it.
+    """
+    try:
+        yield
+    except NotPermitted as refused:
+        raise NotPermitted(
+            f"{refused} Name somebody who may with --as (recon operators list shows them), or give the role: "
+            f"recon operators add {quote(operator.name)} --role {needed}"
+        ) from None
 
 
 def _vouched(settings: "Settings") -> bool:

@@ -65,6 +65,20 @@ def test_whoever_is_put_down_as_less_has_less(database: Database, database_url: 
     assert switches.every(database) == {}
 
 
+def test_whoever_is_refused_in_a_hurry_hears_what_helps(database: Database, database_url: str) -> None:
+    operators.put(database, Operator(Actor("local operator"), Role.VIEWER))
+
+    with pytest.raises(NotPermitted) as refused:
+        said(database_url, "off", "refund_order", "--reason", "x")
+    assert str(refused.value) == (
+        "local operator has the role viewer; this takes operator or approver or admin. Name somebody who may "
+        "with --as (recon operators list shows them), or give the role: recon operators add 'local operator' "
+        "--role operator"
+    )
+    with pytest.raises(NotPermitted, match="--role admin$"):
+        said(database_url, "on", "refund_order", "--reason", "x")
+
+
 def test_where_people_sign_in_a_typed_name_is_not_taken_for_somebody_who_did(
     database: Database, database_url: str, tmp_path: Path
 ) -> None:
