@@ -112,17 +112,13 @@ def told(drawn: Drawn, column: Column, found: Found) -> None:
         drawn.line("status", column, found, sure=bool(column.words) or not known)
         return
     listed = ", ".join(f"{word.theirs!r:.40} ({word.count})" for word in strange[:_SHOWN])
-    order = dict.fromkeys((_UNSAID[side], _WENT[side], *statuses.OURS[side]))
-    choices = tuple(
-        Choice(
-            f"{'it means' if len(strange) == 1 else 'they mean'} {ours}",
-            {"status": replace(column, words={**column.words, **dict.fromkeys(_theirs(strange), ours)})},
-        )
-        for ours in order
-    )
+    unsaid = _UNSAID[side]
+    words_of_all = {**column.words, **dict.fromkeys(_theirs(strange), unsaid)}
+    means = f"edit it: what is open stands as {unsaid}, until you say more"
+    choice = Choice(means, {"status": replace(column, words=words_of_all)})
     more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
-    text = f"What does the status say by {listed}{more}?"
-    drawn.questions.append(Question("status", text, choices[:_SHOWN]))
+    text = f"What does the status say by {listed}{more}? Ours are {statuses.MEANINGS[side]}."
+    drawn.questions.append(Question("status", text, (choice,)))
 
 
 def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:

@@ -13,13 +13,15 @@ from recon.model.records.words import IntentStatus, RefundStatus
 _DONE = """
     done success succeeded successful complete completed refunded settled processed paid credited ok
     executed finished
+    erstattet rückerstattet zurückerstattet bezahlt ausgezahlt abgeschlossen erledigt
 """
 _PENDING = """
     pending queued created new requested initiated processing in_progress open scheduled submitted started
     transit in_transit waiting
+    offen in_bearbeitung ausstehend
 """
-_FAILED = "failed failure declined rejected refused unsuccessful denied"
-_GONE = "cancelled canceled void voided aborted withdrawn"
+_FAILED = "failed failure declined rejected refused unsuccessful denied abgelehnt fehlgeschlagen"
+_GONE = "cancelled canceled void voided aborted withdrawn storniert abgebrochen"
 _UNKNOWN = "unknown timeout timed_out pending_unknown indeterminate"
 _ACTION = "requires_action action_required"
 
@@ -45,6 +47,18 @@ OURS: Mapping[str, tuple[str, ...]] = {
     REFUNDS: tuple(map(str, RefundStatus)),
 }
 """Our words by side."""
+
+MEANINGS: Mapping[str, str] = {
+    INTENTS: (
+        "done: the provider accepted it; pending: decided, not known to be sent; pending_unknown: sent,"
+        " nobody knows what became of it; failed: refused, no money moved; cancelled: given up unsent"
+    ),
+    REFUNDS: (
+        "succeeded: accepted; pending: on its way; requires_action: the customer has to give bank data first;"
+        " failed: the money came back; canceled: called back before it left"
+    ),
+}
+"""What our words say, for a person who has to choose one."""
 
 FEW = 30  # Words; a column with more is no status.
 

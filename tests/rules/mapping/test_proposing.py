@@ -177,6 +177,21 @@ def test_no_status_is_a_question_and_never_taken_as_done() -> None:
     assert "status" not in lines(proposal)
 
 
+def test_words_that_are_open_are_one_line_to_edit_with_a_guess_for_those_that_are_known() -> None:
+    rows = [
+        {**SHOP, "idempotency_key": word, "state": word} for word in ("Erstattet", "Kulanz", "done", "Offen")
+    ]
+    (question,) = (each for each in proposing.propose(sample(*rows)).questions if each.about == "status")
+
+    (choice,) = question.choices
+    assert writing.answer(choice) == (
+        'status = { column = "state", words = { "Erstattet" = "done", "Offen" = "pending",'
+        ' "Kulanz" = "pending_unknown" } }'
+    )
+    assert "'Kulanz' (1)?" in question.text
+    assert "pending: decided, not known to be sent; pending_unknown: sent, nobody knows" in question.text
+
+
 def test_a_key_that_repeats_stands_behind_one_that_does_not() -> None:
     rows = [{**SHOP, "refund_key": "same", "id": number} for number in (1, 2)]
     keyless = [{key: value for key, value in row.items() if key != "idempotency_key"} for row in rows]
