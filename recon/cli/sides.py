@@ -1,11 +1,11 @@
-"""Two sides in files, as every command that compares them reads them: options, frames, links and graces."""
+"""Two sides in files, as every command that compares them reads them: options, frames and graces."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -116,12 +116,16 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """Both sides as they were read. sources: their files' names."""
+    """Both sides as they were read."""
 
     intents: "Intake"
     refunds: "Intake"
-    sources: tuple[tuple[str, ...], tuple[str, ...]]
     as_of: datetime
+
+    @property
+    def sources(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the names of the intents' files and of the refunds'."""
+        return self.intents.sources, self.refunds.sources
 
 
 def told(
@@ -186,20 +190,13 @@ def read(told: Told, doing: "Doing") -> Both:
     from recon.doors.files import reading
 
     mapping = reading.read_mapping(told.columns) if told.columns is not None else None
-    names = tuple(_names(told.intents)), tuple(_names(told.refunds))
-    doing(f"Reading {', '.join(names[0])}")
+    doing(f"Reading {', '.join(told.intents)}")
     ours = reading.read_intents(told.intents, mapping, format_=told.intents_format)
-    doing(f"Reading {', '.join(names[1])}")
+    doing(f"Reading {', '.join(told.refunds)}")
     theirs = reading.read_refunds(told.refunds, mapping, format_=told.refunds_format)
     for note in (*ours.notes, *theirs.notes):  # First: they may be why nothing else can be said.
         say(note)
-    return Both(ours, theirs, names, told.as_of or _latest(ours, theirs))
-
-
-def _names(named: Sequence[str]) -> Iterator[str]:
-    """Yield what reports call a side's sources: no report needs to know where on a machine they were."""
-    for each in named:
-        yield "standard input" if each == STDIN else PurePath(each).name
+    return Both(ours, theirs, told.as_of or _latest(ours, theirs))
 
 
 def _latest(ours: "Intake", theirs: "Intake") -> datetime:

@@ -35,7 +35,8 @@ class Intake:
     sentences about how the source was read, for people. latest: the latest time in any row of the source,
     also in one that does not stand; None where no time could be read. duplicates: rows that equal another.
     left_out: rows that a map's filters keep out, records of other tables and charges with nothing refunded.
-    read: all rows as the source counts them, which those that stand and all the others add up to.
+    read: all rows as the source counts them, which those that stand and all the others add up to. sources:
+    the names of the files, as rejects have them.
     """
 
     frame: pd.DataFrame
@@ -47,6 +48,7 @@ class Intake:
     duplicates: int = 0
     left_out: int = 0
     read: int = 0
+    sources: tuple[str, ...] = ()
 
 
 def intents(raw: pd.DataFrame, *, source: str, statuses: str = "", how: Side = NOTHING) -> Intake:

@@ -40,6 +40,14 @@ def test_a_side_may_be_several_files(recon: Recon, refunds: tuple[str, ...]) -> 
 
 
 @pytest.mark.usefixtures("several")
+def test_a_report_names_the_files_that_a_pattern_found(recon: Recon) -> None:
+    run = recon("diff", "intents.json", "2026-*.jsonl", "--format", "html", *LATER)
+
+    assert "2026-01.jsonl, 2026-02.jsonl" in run.stdout
+    assert "2026-*" not in run.stdout
+
+
+@pytest.mark.usefixtures("several")
 def test_the_intents_may_be_several_files_too(recon: Recon) -> None:
     for name in ("k1", "k2"):
         Path(f"{name}.json").write_text(json.dumps([{**INTENT, "key": name}]))
@@ -60,7 +68,7 @@ def test_a_side_may_come_through_standard_input(
 
     run = recon("diff", "intents.json", "-", "--format", "html", *LATER)
 
-    assert "standard input" in run.stdout
+    assert "<bdi>stdin</bdi>" in run.stdout
     assert "1 mismatch between" in run.stdout
 
 

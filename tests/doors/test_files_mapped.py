@@ -230,7 +230,7 @@ def test_a_line_of_json_is_named_where_several_rows_stand_on_one(tmp_path: Path)
         ("eur", ("refunds.csv: 2 of 3 rows left out by the map's filters.",)),
         (
             "jpy",
-            ("refunds.csv: all 3 rows left out by the map's filters: check that `where` is meant so.",),
+            ("refunds.csv: all rows (3) left out by the map's filters: check that `where` is meant so.",),
         ),
     ],
 )

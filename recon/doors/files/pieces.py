@@ -61,6 +61,5 @@ class Reading:
             return []
         if self.filtered < self.rows:
             return [f"{self.filtered:,} of {several(self.rows, 'row')} left out by the map's filters"]
-        return [
-            f"all {several(self.rows, 'row')} left out by the map's filters: check that `where` is meant so"
-        ]
+        kept = "check that `where` is meant so"
+        return [f"all rows ({self.rows:,}) left out by the map's filters: {kept}"]

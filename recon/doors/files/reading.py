@@ -113,6 +113,7 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
         incomplete="; ".join(incomplete) or None,
         notes=(*_notes(readings), *_advice(rejects), *_without_status(intake, side)),
         left_out=left_out,
+        sources=tuple(source.name for source in found),
         read=sum(reading.rows + reading.left_out.total() for _, reading in readings),
     )
 
