@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _OURS = {"accept-encoding", "connection", "content-length", "host", "transfer-en
 _THEIRS = {"connection", "content-encoding", "content-length", "transfer-encoding"}
 _LIMITED = {"type": "invalid_request_error", "code": "rate_limit", "message": "Request rate limit exceeded."}
 _BROKEN = {"type": "api_error", "message": "An unknown error occurred."}
+_STRANGE = {"type": "invalid_request_error", "message": "This is not the key that recon smoke was given."}
+_NUMBERED = {"request-id": "req_relay"}  # Without a number it is not the provider's word.
 
 
 @dataclass(slots=True)
@@ -49,6 +52,7 @@ class Relay:
         self._sent: list[Sent] = []
         self._lock = threading.Lock()
         self._session = requests.Session()
+        self._session.auth = lambda request: request  # Not a ~/.netrc's: the tool's own, or that below.
         self._session.trust_env = not loopback(urlsplit(upstream).hostname)
         relay = self
 
@@ -119,11 +123,15 @@ class Relay:
     def pass_on(self, line: "_Handler") -> None:
         """Serve one request."""
         body = line.rfile.read(int(line.headers.get("content-length") or 0))
+        if not self._is_ours(line.headers.get("authorization", "")):
+            # Nobody has looked at whether another key moves real money.
+            line.answer(401, _NUMBERED, json.dumps({"error": _STRANGE}).encode())
+            return
         making = (line.command, urlsplit(line.path).path) == ("POST", REFUNDS)
         place, fault = self._seen(line, body) if making else (None, None)
         kind = fault.kind if fault else ""
         if kind == "429":
-            line.answer(429, {}, json.dumps({"error": _LIMITED}).encode())
+            line.answer(429, _NUMBERED, json.dumps({"error": _LIMITED}).encode())
             return
         if fault is not None and kind == "latency":
             time.sleep(fault.after_s)
@@ -133,11 +141,16 @@ class Relay:
         if kind == "drop_after":
             line.drop()
         elif kind == "500_after":
-            line.answer(500, {}, json.dumps({"error": _BROKEN}).encode())
+            line.answer(500, _NUMBERED, json.dumps({"error": _BROKEN}).encode())
         else:
             if fault is not None and kind == "hang_after":
                 time.sleep(fault.after_s)
             line.answer(status, headers, content)
+
+    def _is_ours(self, authorization: str) -> bool:
+        """Return whether a request comes with the key that was given, in either form that there is."""
+        basic = b64encode(f"{self._key}:".encode()).decode()
+        return authorization in {f"Bearer {self._key}", f"Basic {basic}"}
 
     def _asked(self, line: "_Handler", body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """Return what the provider answers; a 502 of ours where it does not."""

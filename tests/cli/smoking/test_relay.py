@@ -96,3 +96,14 @@ def test_a_provider_that_is_away_is_a_502_and_said_so() -> None:
             relay.payment("smoke_1")
         assert refund(relay).status_code == 502
         assert [each.status for each in relay.sent()] == [502]
+
+
+def test_another_key_than_the_one_that_was_given_is_not_passed_on(relay: Relay, sandbox: Street) -> None:
+    for auth in ((STRIPE_KEY.replace("test", "live"), ""), None):
+        answer = requests.post(f"{relay.url}/v1/refunds", data={"amount": "1"}, auth=auth, timeout=10)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (401, "invalid_request_error")
+
+    assert (sandbox.requests(), relay.sent()) == ([], ())
+    assert requests.get(
+        f"{relay.url}/v1/refunds", headers={"Authorization": f"Bearer {STRIPE_KEY}"}, timeout=10
+    ).ok
