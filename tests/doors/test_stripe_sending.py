@@ -3,6 +3,8 @@
 import json
 import socket
 import time
+from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -112,6 +114,31 @@ def test_an_error_comes_with_the_providers_own_words(
 
     assert (heard.status, heard.refused, heard.code, heard.kind) == expected
     assert heard.refund is None
+
+
+def test_without_a_thread_to_hang_up_nothing_is_sent(
+    sandbox: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    sandbox.payment("pi_1", 5000)
+    monkeypatch.setattr(Timer, "start", none)
+
+    heard = send(sandbox.url)
+
+    assert (heard.unsent, heard.refund, sandbox.requests("POST", "/v1/refunds")) == (True, None, [])
+
+
+def test_a_netrc_of_the_hosts_does_not_take_the_place_of_the_key(
+    sandbox: Street, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login somebody password else\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    sandbox.payment("pi_1", 5000)
+
+    assert send(sandbox.url).status == 200
 
 
 def test_more_than_is_left_names_the_parameter(sandbox: Street) -> None:

@@ -46,10 +46,11 @@ class _Line(threading.local):
     """What this thread has on the wire.
 
     until: when it must have ended, on the monotonic clock. begun: something of the request has been sent,
-    or may have been. plug: where the answer comes.
+    or may have been. patience: seconds in which the head of an answer must come. plug: where it comes.
     """
 
     until: float = math.inf
+    patience: float = 0.0
     begun: bool = False
     plug: socket.socket | None = None
 
@@ -83,26 +84,49 @@ class _Timed(HTTPConnection):
             self.connect()
         if time.monotonic() >= _line.until:
             raise TimeoutError("timed out")
+        if not _line.begun:
+            self._limit()
         _line.begun = True
         super().send(data)
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 has it
         """Return the answer, whose body is still to be read; hang up when its headers take too long."""
         assert self.sock is not None
-        assert isinstance(self.timeout, (int, float)), "requests has set it for reading"
-        late = Event()
-        patience = min(2 * self.timeout, max(_line.until - time.monotonic(), 0.0))
-        limit = Timer(patience, _hang_up, (self.sock, late))
-        limit.daemon = True
-        limit.start()
         _line.plug = self.sock
         try:
             found = super().getresponse()
         finally:
-            limit.cancel()
-        if late.is_set():  # What had come by then passes for a whole head.
+            self._let()
+        if self._late.is_set():  # What had come by then passes for a whole head.
             raise TimeoutError("timed out")
         return found
+
+    def close(self) -> None:
+        """Close it; nobody has to hang up any more."""
+        self._let()
+        super().close()
+
+    def _limit(self) -> None:
+        """Begin to wait for an answer: before anything leaves, because there may be no thread for it.
+
+        Raises:
+            TimeoutError: there is none, and nothing was sent.
+        """
+        self._let()
+        self._late = Event()
+        patience = min(_line.patience, max(_line.until - time.monotonic(), 0.0))
+        limit = Timer(patience, _hang_up, (self, self._late))
+        limit.daemon = True
+        try:
+            limit.start()
+        except RuntimeError:  # The process may have no more threads.
+            raise TimeoutError("timed out") from None
+        self._timer = limit
+
+    def _let(self) -> None:
+        timer = getattr(self, "_timer", None)
+        if timer is not None:
+            timer.cancel()
 
 
 class _TimedSecure(_Timed, HTTPSConnection):
@@ -133,10 +157,16 @@ class _Adapter(HTTPAdapter):
 _POOLS = {"http": _Pool, "https": _SecurePool}
 
 
-def _hang_up(line: socket.socket, late: Event) -> None:
+def _hang_up(connection: HTTPConnection, late: Event) -> None:
     late.set()
+    line = connection.sock  # By now: through a proxy it is another than the one that was opened.
     with suppress(OSError):  # The other side was quicker.
-        line.shutdown(socket.SHUT_RDWR)
+        if line is not None:
+            line.shutdown(socket.SHUT_RDWR)
+
+
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
 
 
 class _Direct(requests.Session):
@@ -144,6 +174,7 @@ class _Direct(requests.Session):
 
     def __init__(self) -> None:
         super().__init__()
+        self.auth = _as_it_is  # Else a ~/.netrc of the host's puts its own in the place of our key.
         for scheme in _POOLS:
             self.mount(f"{scheme}://", _Adapter())
 
@@ -171,7 +202,7 @@ class Client(RequestsClient):
     ) -> tuple[bytes, int, Mapping[str, str]]:
         """Return body, status and headers, or raise APIConnectionError when the whole takes too long."""
         deadline = min(time.monotonic() + self._whole_seconds, _line.until)
-        _line.begun = False
+        _line.begun, _line.patience = False, 2 * self._read_seconds
         if getattr(self._thread_local, "session", None) is None:  # One for each thread, as the SDK has it.
             self._thread_local.session = _Direct()
         raw, status, received = self.request_stream(method, url, headers, post_data)
