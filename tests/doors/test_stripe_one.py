@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -43,6 +44,15 @@ def test_a_refund_that_the_provider_will_not_show_is_a_reject_and_stops_nobody()
         "re_1",
         "refund re_1 of the platform was refused with 400: Not an id.",
     )
+
+
+def test_another_refund_than_the_one_asked_for_proves_nothing() -> None:
+    shown = json.dumps(ROW | {"id": "re_2", "status": "failed"})
+    with (
+        wire(answers("200 OK", shown)) as served,
+        pytest.raises(ProviderUnavailable, match="refund re_1 of the platform broke off: it shows another"),
+    ):
+        provider(served.url).retrieve(RefundId("re_1"), PLATFORM)
 
 
 ROW: dict[str, Any] = {"id": "re_1", "amount": 5, "currency": "usd", "created": 5}

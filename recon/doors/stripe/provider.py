@@ -189,6 +189,8 @@ class Provider:
             Senseless
         ) as refused:  # It has told of the id itself, and will not show it: the others may be read.
             return Reject(f"provider, {what}", 1, refund_id, str(refused), account)
+        if found.get("id", refund_id) != refund_id:  # Whoever stands between mixed up two answers.
+            raise ProviderUnavailable(f"{what} broke off: it shows another refund.")
         return self._refund(found, account, 1)
 
     def create(
