@@ -32,7 +32,7 @@ from recon.model.records.guarded import (
     Outcome,
     Wanted,
 )
-from recon.model.records.words import IntentStatus
+from recon.model.records.words import IntentKey, IntentStatus
 from recon.model.settings import GuardSettings
 from recon.rules import guarding, keys, outcomes
 from recon.rules.guarding import Step
@@ -43,6 +43,7 @@ _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS = 0.02, 0.5  # A refund takes a secon
 _LIMIT_PAUSE_SECONDS = 1.0  # The provider counts its limits by the second.
 _BUSY = "another refund of the same payment is not settled yet"
 _LATE = "there was no time left to send it"
+_UNEXECUTED = {AnswerKind.NOT_SENT, AnswerKind.TURNED_AWAY, AnswerKind.LIMITED}
 
 
 class _Bar(StrEnum):
@@ -50,6 +51,7 @@ class _Bar(StrEnum):
 
     OFF = "off"  # The kill switch is thrown.
     BUSY = "busy"  # Another intent of the payment is under way.
+    KNOWN = "known"  # Another key has the same order and reference.
 
 
 @dataclass(slots=True)
@@ -57,8 +59,9 @@ class _Call:
     """One call under way.
 
     until: its deadline, on the timer. give_up: says yes once nobody waits for it any more. sent: it or
-    another call may have sent something. number: of its record, None until there is one. noted: whether that
-    says what it was told.
+    another call may have sent something; again: another may. before: when the first request was sent before
+    the one that it began, None where that is the first. number: of its record, None until there is one.
+    noted: whether that says what it was told.
     """
 
     wanted: Wanted
@@ -67,6 +70,8 @@ class _Call:
     give_up: Callable[[], bool]
     holder: str
     sent: bool = False
+    again: bool = False
+    before: datetime | None = None
     number: int | None = None
     noted: bool = False
 
@@ -130,7 +135,8 @@ class Gate(Lookups):
         """
         noun = call.wanted.noun
         row, mine, begun = self._enter(call)
-        call.sent = call.sent or not mine or row.first_sent_at is not None
+        call.again = call.again or not mine or row.first_sent_at is not None
+        call.sent = call.sent or call.again
         drift = keys.drift(row.fingerprint, call.wanted.fingerprint)
         step = guarding.step(row)
         if drift:
@@ -156,7 +162,7 @@ class Gate(Lookups):
         begun = None
         with self._writing(call.until) as connection:
             # Payments are locked before rows, by all, so that no two wait for each other.
-            busy = intents.blocked(connection, wanted) is not None
+            barrier = intents.blocked(connection, wanted)
             row, mine = intents.enter(
                 connection, wanted, call.holder, now=now, until=now + self._settings.lease
             )
@@ -165,7 +171,7 @@ class Gate(Lookups):
             number = call.number or calls.note(connection, wanted, call.asked, now)
             new = guarding.step(row) is Step.SEND and not keys.drift(row.fingerprint, wanted.fingerprint)
             if mine and new:
-                begun = self._begun(connection, row, busy=busy)
+                begun = self._begun(connection, row, barrier)
             elif row.until > (longest := guarding.longest_lease(now, self._settings)):
                 intents.shorten(connection, row, longest)
         call.number = number
@@ -195,6 +201,8 @@ class Gate(Lookups):
         while True:
             if begun is _Bar.OFF:
                 return self._barred(row, call, outcomes.disabled(noun, row.key), IntentStatus.CANCELLED)
+            if begun is _Bar.KNOWN:
+                return self._barred(row, call, outcomes.known(noun, row.key), IntentStatus.CANCELLED)
             if isinstance(begun, _Bar):
                 if call.until - self._timer() <= pause or call.give_up():
                     return self._barred(row, call, outcomes.not_sent(noun, row.key, _BUSY))
@@ -203,13 +211,14 @@ class Gate(Lookups):
                 begun = self._begin(row, call)
                 continue
             if self._timer() >= call.until or call.give_up():
-                late = guarding.taken_back(begun, self._clock())
+                late = guarding.unsent(begun, row.first_sent_at, self._clock())
                 return self._barred(late, call, outcomes.not_sent(noun, row.key, _LATE))
+            call.before = row.first_sent_at
             answer = self._sent(begun, call)
             rest = answer.retry_after_seconds or _LIMIT_PAUSE_SECONDS
             if answer.kind is AnswerKind.LIMITED and rest < call.until - self._timer():
                 self._sleep(rest)
-                row = guarding.taken_back(begun, self._clock())
+                row = guarding.turned_away(begun, self._clock())
                 begun = self._begin(row, call)
                 continue
             return self._conclude(begun, answer, call)
@@ -221,13 +230,15 @@ class Gate(Lookups):
             LeaseLost: somebody was faster.
         """
         with self._writing(call.until) as connection:
-            return self._begun(connection, row, busy=intents.blocked(connection, row) is not None)
+            return self._begun(connection, row, intents.blocked(connection, call.wanted))
 
-    def _begun(self, connection: Connection, row: Guarded, *, busy: bool) -> Guarded | _Bar:
+    def _begun(
+        self, connection: Connection, row: Guarded, barrier: tuple[IntentKey, bool] | None
+    ) -> Guarded | _Bar:
         if intents.switched_off(connection, row.tool, row):  # Read last: the lines before may have waited.
             return _Bar.OFF
-        if busy:
-            return _Bar.BUSY
+        if barrier is not None:
+            return _Bar.KNOWN if barrier[1] else _Bar.BUSY
         begun = guarding.begun(row, self._clock())
         intents.write(connection, begun)
         return begun
@@ -235,10 +246,23 @@ class Gate(Lookups):
     def _barred(
         self, row: Guarded, call: _Call, outcome: Outcome, status: IntentStatus | None = None
     ) -> Outcome:
-        """Return why nothing was sent, or that nobody knows where an earlier request is unresolved."""
-        if row.first_sent_at is not None:
-            return self._written(row, call, outcomes.open_still(call.wanted.noun, row))
-        return self._written(replace(row, status=status or row.status), call, outcome)
+        """Return why nothing was done, or that nobody knows where an earlier request is unresolved.
+
+        What left this machine is looked for first, whatever was answered.
+
+        Raises:
+            LeaseLost: somebody was faster.
+        """
+        noun = call.wanted.noun
+        if row.first_sent_at is None:
+            return self._written(replace(row, status=status or row.status), call, outcome)
+        if row.sends == 0:
+            row, found = self._look(row, call.until)
+            if guarding.is_settled(row):
+                return self._written(row, call, outcomes.told(row, noun, found.state, again=call.again))
+        if guarding.may_be_made(row):
+            outcome = outcomes.open_still(noun, row)
+        return self._written(row, call, outcome)
 
     def _sent(self, begun: Guarded, call: _Call) -> Answer:
         until = min(call.until, self._timer() + self._settings.send_timeout_seconds)
@@ -265,14 +289,16 @@ class Gate(Lookups):
             named = replace(begun, result_id=answer.id)
             found = self._hands[begun.tool].check(named, until=call.until)
             became = guarding.looked(begun, found, (), self._clock(), self._settings)
+        elif answer.kind in _UNEXECUTED:
+            now, left = self._clock(), answer.kind is not AnswerKind.NOT_SENT
+            row = guarding.turned_away(begun, now) if left else guarding.unsent(begun, call.before, now)
+            return self._barred(row, call, outcomes.not_sent(noun, begun.key, answer.said))
         else:
             became = guarding.answered(begun, answer, self._clock())
             found = Finding(FindingKind.UNREADABLE, state=answer.state)
             if answer.kind in {AnswerKind.UNKNOWN, AnswerKind.TAKEN}:
                 again = begun.sends > 1 or answer.kind is AnswerKind.TAKEN
                 became, found = self._look(became, call.until)
-        if became.first_sent_at is None:
-            return self._written(became, call, outcomes.not_sent(noun, begun.key, answer.said))
         return self._written(became, call, outcomes.told(became, noun, found.state, again=again))
 
     def _settle(self, row: Guarded, call: _Call) -> Outcome:
@@ -282,10 +308,7 @@ class Gate(Lookups):
             LeaseLost: somebody was faster.
         """
         found, finding = self._look(row, call.until)
-        theirs, ours = self._hands[row.tool].now(), self._clock()
-        now = ours if theirs is None else max(ours, theirs)  # The key is pruned by the provider's clock.
-        unknown = found.status is IntentStatus.PENDING_UNKNOWN
-        if unknown and guarding.may_send_again(found, now, self._settings):
+        if guarding.may_send_again(found, self._latest(row), self._settings):
             return self._send(found, call, self._begin(found, call))
         return self._written(found, call, outcomes.told(found, call.wanted.noun, finding.state, again=True))
 

@@ -47,7 +47,7 @@ class Refunds:
 
     def send(self, row: Guarded, *, until: float) -> Answer:
         """Send the stored body once with the row's key."""
-        return answers.meaning(self._provider.send(row.body, row.key, row.account, until=until))
+        return answers.answer(self._provider.send(row.body, row.key, row.account, until=until), row)
 
     def find(self, row: Guarded, *, until: float) -> Finding:
         """Return what all refunds of the payment say of the row's key."""

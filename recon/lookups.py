@@ -68,10 +68,8 @@ class Lookups:
 
     def may_send_again(self, row: Guarded) -> bool:
         """Return whether it is proved that nothing came of it, and the same may be sent with the same key."""
-        theirs, ours = self._hands[row.tool].now(), self._clock()
-        now = ours if theirs is None else max(ours, theirs)  # The key is pruned by the provider's clock.
         unknown = row.status is IntentStatus.PENDING_UNKNOWN
-        return unknown and guarding.may_send_again(row, now, self._settings)
+        return unknown and guarding.may_send_again(row, self._latest(row), self._settings)
 
     def is_switched_off(self, row: Guarded) -> bool:
         """Return whether a kill switch keeps it from being sent.
@@ -116,6 +114,11 @@ class Lookups:
             silences = silences + 1 if one.unreadable else 0
             total = total + one
         return total
+
+    def _latest(self, row: Guarded) -> datetime:
+        """Return the time, or the provider's if that is later: by its clock the key is pruned."""
+        theirs, ours = self._hands[row.tool].now(), self._clock()
+        return ours if theirs is None else max(ours, theirs)
 
     def _deadline(self) -> float:
         return self._timer() + self._settings.deadline_seconds
@@ -166,6 +169,7 @@ class Lookups:
             failed=int(found.status is IntentStatus.FAILED),
             unknown=int(found.status is IntentStatus.PENDING_UNKNOWN),
             unreadable=int(finding.kind is FindingKind.UNREADABLE),
+            cancelled=int(found.status is IntentStatus.CANCELLED),
         )
 
     def _take(self, row: Guarded, until: float) -> Guarded | None:

@@ -191,7 +191,7 @@ def met(world: World, flight: Flight, way: str) -> tuple[World, Heard, str]:
     if way in {"lost", "lost late"}:
         return flown, _SILENCE, ""
     done, answer = _execute(flown, flight, way)
-    heard = _SILENCE if way in {"unheard", "unheard late"} else _heard(answer, flight.key)
+    heard = _SILENCE if way in {"unheard", "unheard late"} else _heard(answer, flight)
     return done, heard, answer
 
 
@@ -213,10 +213,10 @@ def _execute(world: World, flight: Flight, way: str) -> tuple[World, str]:
     return replace(world, kept=(*others, Kept(flight.key, world.time, flight.body, answer))), answer
 
 
-def _heard(answer: str, key: str) -> Heard:
+def _heard(answer: str, flight: Flight) -> Heard:
     said = answer.removeprefix("again ")
     if said in {"done", "dead"}:
-        refund = _made(key, dead=said == "dead")
+        refund = replace(_made(flight.key, dead=said == "dead"), amount_minor=flight.minor)
         return Heard(200, refund=refund, replayed=said != answer)
     return replace(_ANSWERS[said], replayed=said != answer)
 

@@ -159,7 +159,7 @@ def test_a_key_that_may_not_refund_sends_nothing_and_is_put_right_later(shop: Sh
 
     assert str(refused.status) == "rejected"
     assert "The same call may be made later." in refused.message
-    assert between == ("pending", None)
+    assert between == ("cancelled", shop.now)  # It was looked for, and nobody has to wait for it.
     assert (str(done.status), len(shop.refunds())) == ("done", 1)
 
 
@@ -183,7 +183,7 @@ def test_a_rate_limit_beyond_the_deadline_is_not_sent(hasty: Shop) -> None:
 
     assert str(limited.status) == "rejected"
     assert "The same call may be made later." in limited.message
-    assert (hasty.status(), hasty.intent().first_sent_at) == ("pending", None)
+    assert (hasty.status(), hasty.intent().first_sent_at) == ("cancelled", hasty.now)
     assert str(hasty.refund().status) == "done"
 
 

@@ -20,7 +20,7 @@ from recon.model.holds import guarded
 from recon.model.records.guarded import Settled
 from recon.model.records.words import IntentKey, IntentStatus
 from recon.model.settings import ProviderSettings, Secret, Settings
-from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, told
+from tests.guards import HASTY, LISTS, ORDER, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, told
 from tests.sandboxes import STRIPE_KEY, Street
 
 
@@ -37,8 +37,10 @@ def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
 
 
 def test_what_nobody_sent_is_cancelled_by_a_sweep_and_sent_by_the_next_call(shop: Shop) -> None:
-    shop.street.fault(REFUNDS, "403")
-    shop.refund()
+    shop.another()  # The shop's own, which has time.
+    late_tool = shop.another(replace(PATIENT, deadline_seconds=0.0))
+    late_tool.refund_order(ORDER, "49.00", "usd", PAYMENT)
+    assert (shop.status(), shop.intent().first_sent_at) == ("pending", None)
     early = shop.tool.settle()
     shop.pass_time(seconds=46)
     late = shop.tool.settle()

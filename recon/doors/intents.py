@@ -23,6 +23,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    union_all,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -97,27 +98,24 @@ _TAKE = (
     .values(holder=bindparam("to_holder"), until=bindparam("to_until"), fence=guarded.c.fence + 1)
     .returning(guarded.c.fence)
 )
-_SHORTEN = (
-    update(guarded)
-    .where(_is(guarded), guarded.c.until > bindparam("longest"))
-    .values(until=bindparam("longest"))
-)
+_SHORTEN = update(guarded).where(_is(guarded), guarded.c.until > bindparam("longest"))
 _BECAME = _becoming(("status", "first_sent_at"))
 _BECAME_SOMETHING = _becoming(("status", "first_sent_at", "refund_id"))
-_ALONE = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("name", type_=Text), 0)))
-_BLOCKING = (
-    select(intents.c.key)
-    .where(intents.c.account == bindparam("of_account"), intents.c.payment == bindparam("payment"))
-    .where(intents.c.key != bindparam("of_key"), intents.c.first_sent_at.is_not(None), _unsettled(intents))
+_NUMBERS = (func.hashtextextended(bindparam(name, type_=Text), 0) for name in ("name", "order_name"))
+_ALONE = select(*map(func.pg_advisory_xact_lock, _NUMBERS))
+_OTHER = (intents.c.account == bindparam("of_account")) & (intents.c.key != bindparam("of_key"))
+_UNDER_WAY = (intents.c.payment == bindparam("payment")) & intents.c.first_sent_at.is_not(None)
+_REFERENCE = intents.c.reference.is_not_distinct_from(bindparam("reference", type_=Text))
+_STANDS = _REFERENCE & intents.c.status.not_in((IntentStatus.FAILED, IntentStatus.CANCELLED))
+_SAME = (intents.c.order_id == bindparam("order_id")) & _STANDS
+_BLOCKING = union_all(
+    select(intents.c.key, literal_column("0")).where(_OTHER, _UNDER_WAY, _unsettled(intents)),
+    select(intents.c.key, literal_column("1")).where(_OTHER, _SAME),
 )
-_OFF = select(switches.c.tool).where(switches.c.thrown, switches.c.tool == bindparam("tool"))
-_OFF_FOR = select(switches.c.tool).where(
-    switches.c.thrown,
-    or_(
-        switches.c.tool == bindparam("tool"),
-        switches.c.tool == select(guarded.c.tool).where(_is(guarded)).scalar_subquery(),
-    ),
-)
+_TOOL = switches.c.tool == bindparam("tool")
+_BEGUN_BY = switches.c.tool == select(guarded.c.tool).where(_is(guarded)).scalar_subquery()
+_OFF = select(switches.c.tool).where(switches.c.thrown, _TOOL)
+_OFF_FOR = select(switches.c.tool).where(switches.c.thrown, _TOOL | _BEGUN_BY)
 
 
 def put(connection: Connection, intent: Intent) -> bool:
@@ -234,7 +232,7 @@ def release(connection: Connection, row: Guarded, at: datetime) -> None:
 
 def shorten(connection: Connection, row: Guarded, longest: datetime) -> None:
     """Let a lease lapse by then: whoever took it for longer has a wrong clock."""
-    connection.execute(_SHORTEN, _named(row.account, row.key) | {"longest": longest})
+    connection.execute(_SHORTEN, _named(row.account, row.key) | {"longest": longest, "until": longest})
 
 
 def shorten_all(connection: Connection, *, lease: datetime, rest: datetime) -> None:
@@ -244,17 +242,22 @@ def shorten_all(connection: Connection, *, lease: datetime, rest: datetime) -> N
         connection.execute(late.values({column.name: longest}))
 
 
-def blocked(connection: Connection, row: Guarded | Wanted) -> IntentKey | None:
-    """Return an intent on the same payment that was sent and is unsettled; None where there is none.
+def blocked(connection: Connection, row: Guarded | Wanted) -> tuple[IntentKey, bool] | None:
+    """Return another intent because of which nothing may be sent, and whether it is of the same decision.
 
-    Until this transaction ends no other one learns about the same payment.
+    That is one of the same order and reference that neither failed nor was cancelled; else it is on the same
+    payment, was sent and is unsettled. Until this transaction ends no other one learns about either.
     """
     if row.payment is None:
         return None
+    intent = getattr(row, "intent", None)
+    order, reference = (intent.order_id, intent.reference) if intent else (None, None)
     if connection.dialect.name == "postgresql":  # On SQLite the transaction has locked everything.
-        connection.execute(_ALONE, {"name": f"recon payment {row.account} {row.payment}"})
-    found = connection.scalar(_BLOCKING, _named(row.account, row.key) | {"payment": row.payment})
-    return None if found is None else IntentKey(found)
+        names = {"name": f"recon payment {row.account} {row.payment}"}
+        connection.execute(_ALONE, names | {"order_name": f"recon order {row.account} {order}"})
+    about = {"payment": row.payment, "order_id": order, "reference": reference}
+    found = connection.execute(_BLOCKING, _named(row.account, row.key) | about)
+    return max(((IntentKey(key), bool(same)) for key, same in found), key=lambda each: each[1], default=None)
 
 
 def switched_off(connection: Connection, tool: str, row: Guarded | None = None) -> bool:

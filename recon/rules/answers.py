@@ -6,7 +6,7 @@ Sources: https://docs.stripe.com/api/idempotent_requests, https://docs.stripe.co
 
 from collections.abc import Iterable
 
-from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Heard
+from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded, Heard
 from recon.model.records.provider import Refund
 from recon.model.records.words import DEAD, IntentKey
 
@@ -21,12 +21,20 @@ _LIMITS = {None, "rate_limit"}
 _GONE = {"charge_already_refunded"}
 
 
+def answer(heard: Heard, asked: Guarded) -> Answer:
+    """Return what came of the one request that makes the refund that was asked for."""
+    other = None if heard.refund is None else _other(heard.refund, asked)
+    if other is None:
+        return meaning(heard)
+    # The answer to somebody else's request, mixed up on the way: ours has an answer that nobody saw.
+    return Answer(AnswerKind.UNKNOWN, f"it was answered with a refund of another {other}")
+
+
 def meaning(heard: Heard) -> Answer:
-    """Return what came of one request that makes a refund."""
-    kind = _kind(heard)
+    """Return what an answer means, whose refund, if any, is the one that was asked for."""
     refund = heard.refund
     return Answer(
-        kind,
+        _kind(heard),
         said=heard.said,
         id=None if refund is None else refund.id,
         state=None if refund is None else refund.status,
@@ -55,6 +63,19 @@ def standing(refund: Refund) -> FindingKind:
     return FindingKind.DEAD if refund.status in DEAD else FindingKind.LIVE
 
 
+def _other(refund: Refund, asked: Guarded) -> str | None:
+    """Return in what a refund is not the one that was asked for; None where it is."""
+    paid = {refund.payment_intent, refund.charge}
+    prints = asked.fingerprint
+    same = {
+        "key": refund.intent_key == asked.key,
+        "payment": prints.get("payment") in paid,
+        "amount": prints.get("amount_minor") == str(refund.amount_minor),
+        "currency": prints.get("currency") == refund.currency,
+    }
+    return next((name for name, fits in same.items() if not fits), None)
+
+
 def _kind(heard: Heard) -> AnswerKind:
     if heard.unsent:
         return AnswerKind.NOT_SENT
@@ -69,7 +90,7 @@ def _kind(heard: Heard) -> AnswerKind:
 def _refusal(heard: Heard) -> AnswerKind:
     """Return what an error in the provider's own words means."""
     if heard.status in _LOCKED_OUT:
-        return AnswerKind.NOT_SENT
+        return AnswerKind.TURNED_AWAY
     if heard.status == _RATE_LIMIT and heard.code in _LIMITS:
         return AnswerKind.LIMITED
     if heard.status in _REFUSALS:

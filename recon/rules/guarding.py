@@ -74,7 +74,7 @@ def begun(row: Guarded, now: datetime) -> Guarded:
     """Return what is committed before a request is sent."""
     return replace(
         row,
-        status=IntentStatus.PENDING if row.first_sent_at is None else row.status,
+        status=row.status if row.sends else IntentStatus.PENDING,
         first_sent_at=row.first_sent_at or now,
         sent_at=now,
         sends=row.sends + 1,
@@ -84,24 +84,38 @@ def begun(row: Guarded, now: datetime) -> Guarded:
     )
 
 
-def taken_back(row: Guarded, now: datetime) -> Guarded:
-    """Return what it is when the request that was begun was certainly not executed."""
+def unsent(row: Guarded, before: datetime | None, now: datetime) -> Guarded:
+    """Return what it is when nothing of the request that was begun left this machine.
+
+    before: the time of the first request until then; None where there was none.
+    """
+    return replace(turned_away(row, now), first_sent_at=before, sent_at=before and row.sent_at)
+
+
+def turned_away(row: Guarded, now: datetime) -> Guarded:
+    """Return what it is when the provider says that the request that was begun was not executed.
+
+    That it was sent is not forgotten: somebody in between may have sent it twice.
+    """
     left = row.sends - 1
-    if left > 0:
-        return replace(row, status=IntentStatus.PENDING_UNKNOWN, sends=left, updated_at=now)
-    return replace(
-        row, status=IntentStatus.PENDING, sends=0, first_sent_at=None, sent_at=None, updated_at=now
-    )
+    status = IntentStatus.PENDING_UNKNOWN if left > 0 else IntentStatus.PENDING
+    return replace(row, status=status, sends=max(left, 0), updated_at=now)
+
+
+def may_be_made(row: Guarded) -> bool:
+    """Return whether a request may have been executed, or something that looks like one is there."""
+    return row.sends > 0 or row.status is IntentStatus.PENDING_UNKNOWN
 
 
 def answered(row: Guarded, answer: Answer, now: datetime) -> Guarded:
-    """Return what it is after an answer; pending_unknown is what must be looked up."""
+    """Return what it is after an answer; pending_unknown is what must be looked up.
+
+    Of what was not executed, see unsent and turned_away.
+    """
     if answer.kind is AnswerKind.DONE:
         return replace(row, status=IntentStatus.DONE, result_id=answer.id, refusal=None, updated_at=now)
     if answer.kind is AnswerKind.DEAD:
         return _dead(row, answer.id, answer.state, now)
-    if answer.kind in {AnswerKind.NOT_SENT, AnswerKind.LIMITED}:
-        return taken_back(row, now)
     refusal = answer.said if answer.kind in {AnswerKind.REFUSED, AnswerKind.TAKEN} else row.refusal
     clear = answer.kind is AnswerKind.REFUSED and row.sends == 1  # No earlier request is unresolved.
     status = IntentStatus.FAILED if clear else IntentStatus.PENDING_UNKNOWN
@@ -121,14 +135,8 @@ def looked(
         return _dead(row, finding.id, finding.state, now)
     unknown = replace(row, status=IntentStatus.PENDING_UNKNOWN, updated_at=now, next_at=now)
     if finding.kind is FindingKind.UNREADABLE:
-        return unknown
-    if row.refusal is not None:
-        # Refused because the money has gone. If all of it went to intents of ours, this one got none.
-        clear = row.sends == 1 and not any(True for _ in strangers)
-        return replace(unknown, status=IntentStatus.FAILED) if clear else unknown
-    if any(_stands_for(each, row) for each in strangers) or not _counts(row, now, settings):
-        return unknown
-    return replace(unknown, misses=row.misses + 1, missed_at=now)
+        return unknown if row.sends else replace(unknown, status=row.status)
+    return _missed(row, unknown, strangers, settings)
 
 
 def longest_lease(now: datetime, settings: GuardSettings) -> datetime:
@@ -142,17 +150,40 @@ def longest_rest(now: datetime, settings: GuardSettings) -> datetime:
 
 
 def may_send_again(row: Guarded, now: datetime, settings: GuardSettings) -> bool:
-    """Return whether the same body may be sent once more with the same key."""
+    """Return whether the same body may be sent once more with the same key, after a look-up.
+
+    What the provider says it did not execute is as never sent once that is seen; until then, and for all
+    else, its key must still protect.
+    """
     first = row.first_sent_at
     assert first is not None, f"nothing was sent of {row.key}"
     in_time = first - _SKEW <= now < first + settings.resend_within
-    return row.misses >= PROOF and row.refusal is None and in_time
+    if row.sends == 0:
+        seen, unseen = row.status is IntentStatus.CANCELLED, row.status is IntentStatus.PENDING
+        return seen or (unseen and in_time)
+    unknown = row.status is IntentStatus.PENDING_UNKNOWN
+    return unknown and row.misses >= PROOF and row.refusal is None and in_time
 
 
 def rest(row: Guarded, now: datetime, settings: GuardSettings) -> timedelta:
     """Return how long a sweep leaves it alone: longer, the longer nobody knows."""
     assert row.sent_at is not None, f"nothing was sent of {row.key}"
     return max(settings.absent_after, min((now - row.sent_at) / _RESTS, _LONGEST_REST))
+
+
+def _missed(row: Guarded, unknown: Guarded, strangers: Iterable[Refund], settings: GuardSettings) -> Guarded:
+    """Return what it is where everything was read and it is not there. unknown: as it is at that time."""
+    now = unknown.updated_at
+    if row.refusal is not None:
+        # Refused because the money has gone. If all of it went to intents of ours, this one got none.
+        clear = row.sends == 1 and not any(True for _ in strangers)
+        return replace(unknown, status=IntentStatus.FAILED) if clear else unknown
+    if any(_stands_for(each, row) for each in strangers):
+        return unknown
+    if row.sends == 0:  # The provider said so: nobody has to wait for it.
+        return replace(unknown, status=IntentStatus.CANCELLED)
+    counts = _counts(row, now, settings)
+    return replace(unknown, misses=row.misses + 1, missed_at=now) if counts else unknown
 
 
 def _counts(row: Guarded, now: datetime, settings: GuardSettings) -> bool:

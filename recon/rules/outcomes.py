@@ -37,7 +37,12 @@ def unknown(noun: str, key: IntentKey | None, *, person: bool = False) -> Outcom
 
 
 def open_still(noun: str, row: Guarded) -> Outcome:
-    """Return that nobody knows; where the provider refused all the same, only a person can find out."""
+    """Return that nobody knows; where the provider refused all the same, only a person can find out.
+
+    What was looked for and cancelled is as never sent.
+    """
+    if row.status is IntentStatus.CANCELLED:
+        return not_sent(noun, row.key, "the provider did not execute it")
     return unknown(noun, row.key, person=row.refusal is not None)
 
 
@@ -109,6 +114,15 @@ def drifted(wanted: Wanted, names: tuple[str, ...], row: Guarded) -> Outcome:
         f"{_stands(wanted, row)} Do not try again; hand it over to a person."
     )
     return Outcome(OutcomeStatus.REJECTED, said, wanted.key)
+
+
+def known(noun: str, key: IntentKey) -> Outcome:
+    """Return that the same decision was asked for under another key: by another tool, or by hand."""
+    said = (
+        f"The {noun} was not sent: it was already asked for in another way. {_NO_MORE} Ask for its status "
+        "(check_refund_status). A second one on purpose needs a reference of its own from a person."
+    )
+    return Outcome(OutcomeStatus.REJECTED, said, key)
 
 
 def never_asked(noun: str) -> Outcome:

@@ -273,7 +273,31 @@ def test_an_intent_under_way_bars_its_payment(
     row, _ = enter(database, wanted("8813"), who="two")
 
     with database.write() as connection:
-        assert (intents.blocked(connection, row) == "refund_order:8812") == found
+        bars = intents.blocked(connection, row)
+        assert (bars == ("refund_order:8812", False)) == found
+
+
+@pytest.mark.parametrize(
+    "change, found",
+    [
+        ({}, True),
+        ({"status": "done", "payment": "pi_2"}, True),
+        ({"status": "pending_unknown"}, True),
+        ({"status": "failed"}, False),
+        ({"status": "cancelled"}, False),
+        ({"order_id": "8813"}, False),
+        ({"reference": "return-1"}, False),
+        ({"account": "acct_1"}, False),
+    ],
+)
+def test_the_same_order_under_another_key_bars_it(
+    database: Database, change: dict[str, object], *, found: bool
+) -> None:
+    enter(database, wanted())
+    with database.write() as connection:
+        connection.execute(update(tables.intents).values({"key": "their own", **change}))
+
+        assert (intents.blocked(connection, wanted()) == ("their own", True)) == found
 
 
 def test_an_intent_does_not_bar_itself(database: Database) -> None:

@@ -7,14 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Heard
-from recon.model.records.words import IntentKey
+from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded, Heard
+from recon.model.records.words import IntentKey, IntentStatus
 from recon.rules import answers
-from tests.builders import NOON, a_refund
+from tests.builders import NOON, PLATFORM, a_refund
 
 KEY = IntentKey("refund_order:8812")
 REFUND = a_refund()
-SURE = {AnswerKind.REFUSED, AnswerKind.NOT_SENT, AnswerKind.LIMITED}
+SURE = {AnswerKind.REFUSED, AnswerKind.NOT_SENT, AnswerKind.TURNED_AWAY, AnswerKind.LIMITED}
+ASKED = Guarded(
+    account=PLATFORM,
+    key=KEY,
+    tool="refund_order",
+    status=IntentStatus.PENDING,
+    fingerprint={"amount_minor": "4900", "currency": "usd", "payment": "pi_8812"},
+    body={},
+    created_at=NOON,
+    updated_at=NOON,
+    next_at=NOON,
+    until=NOON,
+)
 
 
 def kind(**heard: object) -> AnswerKind:
@@ -40,8 +52,8 @@ def refusal(status: int, **more: object) -> AnswerKind:
         (404, {"kind": "idempotency_error"}, AnswerKind.UNKNOWN),
         (409, {"code": "idempotency_key_in_use"}, AnswerKind.UNKNOWN),
         (409, {"kind": "idempotency_error", "code": "idempotency_key_in_use"}, AnswerKind.UNKNOWN),
-        (401, {}, AnswerKind.NOT_SENT),
-        (403, {}, AnswerKind.NOT_SENT),
+        (401, {}, AnswerKind.TURNED_AWAY),
+        (403, {}, AnswerKind.TURNED_AWAY),
         (429, {"code": "rate_limit"}, AnswerKind.LIMITED),
         (429, {}, AnswerKind.LIMITED),
         (429, {"code": "lock_timeout"}, AnswerKind.UNKNOWN),
@@ -94,6 +106,25 @@ def test_a_refund_in_the_answer_is_done_unless_it_is_dead(state: str, expected: 
     heard = Heard(status=200, refund=a_refund(status=state), replayed=True)
 
     assert answers.meaning(heard) == Answer(expected, id="re_8812", state=state, replayed=True)
+
+
+@pytest.mark.parametrize(
+    "changes, other",
+    [
+        ({"intent_key": "refund_order:9"}, "key"),
+        ({"intent_key": None}, "key"),
+        ({"payment_intent": "pi_9", "charge": None}, "payment"),
+        ({"amount_minor": 490_000}, "amount"),
+        ({"currency": "jpy"}, "currency"),
+        ({"status": "failed", "intent_key": "refund_order:9"}, "key"),
+    ],
+)
+def test_an_answer_with_another_refund_is_no_answer(changes: dict[str, object], other: str) -> None:
+    found = answers.answer(Heard(status=200, refund=a_refund(**changes)), ASKED)
+
+    assert answers.answer(Heard(status=200, refund=REFUND), ASKED).kind == AnswerKind.DONE
+    assert (found.kind, found.id) == (AnswerKind.UNKNOWN, None)
+    assert found.said.endswith(f"a refund of another {other}")
 
 
 def test_a_refund_beside_a_bad_status_is_no_answer() -> None:

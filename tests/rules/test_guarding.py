@@ -81,37 +81,37 @@ def test_a_cancelled_one_is_pending_once_it_is_sent() -> None:
     assert guarding.begun(replace(NEW, status=CANCELLED), NOON).status == PENDING
 
 
-def test_what_was_not_executed_is_taken_back_and_no_more() -> None:
+def test_what_left_this_machine_is_never_forgotten() -> None:
     twice = guarding.begun(replace(SENT, status=UNKNOWN), LATER)
+    away = guarding.turned_away(SENT, LATER)
 
-    assert guarding.taken_back(SENT, NOON) == NEW
-    back = guarding.taken_back(twice, LATER)
-    assert (back.status, back.sends, back.first_sent_at) == (UNKNOWN, 1, NOON)
+    assert guarding.unsent(SENT, None, NOON) == NEW
+    assert (away.status, away.sends, away.first_sent_at, away.sent_at) == (PENDING, 0, NOON, NOON)
+    begun = guarding.begun(away, LATER)
+    assert guarding.unsent(begun, NOON, LATER).first_sent_at == NOON
+    for back in (guarding.turned_away(twice, LATER), guarding.unsent(twice, NOON, LATER)):
+        assert (back.status, back.sends, back.first_sent_at) == (UNKNOWN, 1, NOON)
 
 
 @pytest.mark.parametrize(
-    "kind, sends, status, refusal, first",
+    "kind, sends, status, refusal",
     [
-        (AnswerKind.DONE, 1, DONE, None, True),
-        (AnswerKind.DONE, 2, DONE, None, True),
-        (AnswerKind.DEAD, 1, FAILED, "refund re_1 was made and is failed: the money did not arrive", True),
-        (AnswerKind.REFUSED, 1, FAILED, "so", True),
-        (AnswerKind.REFUSED, 2, UNKNOWN, "so", True),
-        (AnswerKind.TAKEN, 1, UNKNOWN, "so", True),
-        (AnswerKind.TAKEN, 2, UNKNOWN, "so", True),
-        (AnswerKind.UNKNOWN, 1, UNKNOWN, None, True),
-        (AnswerKind.NOT_SENT, 1, PENDING, None, False),
-        (AnswerKind.NOT_SENT, 2, UNKNOWN, None, True),
-        (AnswerKind.LIMITED, 1, PENDING, None, False),
-        (AnswerKind.LIMITED, 2, UNKNOWN, None, True),
+        (AnswerKind.DONE, 1, DONE, None),
+        (AnswerKind.DONE, 2, DONE, None),
+        (AnswerKind.DEAD, 1, FAILED, "refund re_1 was made and is failed: the money did not arrive"),
+        (AnswerKind.REFUSED, 1, FAILED, "so"),
+        (AnswerKind.REFUSED, 2, UNKNOWN, "so"),
+        (AnswerKind.TAKEN, 1, UNKNOWN, "so"),
+        (AnswerKind.TAKEN, 2, UNKNOWN, "so"),
+        (AnswerKind.UNKNOWN, 1, UNKNOWN, None),
     ],
 )
 def test_what_an_answer_makes_of_it(
-    kind: AnswerKind, sends: int, status: IntentStatus, refusal: str | None, *, first: bool
+    kind: AnswerKind, sends: int, status: IntentStatus, refusal: str | None
 ) -> None:
     found = guarding.answered(replace(SENT, sends=sends), Answer(kind, "so", "re_1", "failed"), LATER)
 
-    assert (found.status, found.refusal, found.first_sent_at is not None) == (status, refusal, first)
+    assert (found.status, found.refusal, found.first_sent_at) == (status, refusal, NOON)
     assert (found.result_id == "re_1") == (kind in {AnswerKind.DONE, AnswerKind.DEAD})
 
 
@@ -150,6 +150,35 @@ def test_what_a_look_up_makes_of_it(
     found = looked(replace(SENT, **changes), finding, strangers=strangers)
 
     assert (found.status, found.misses) == (status, misses)
+
+
+AWAY = guarding.turned_away(SENT, NOON)
+
+
+@pytest.mark.parametrize(
+    "finding, strangers, status, now, after_a_day",
+    [
+        (LIVE, (), DONE, None, None),
+        (Finding(FindingKind.DEAD, "re_1", "failed"), (), FAILED, None, None),
+        (ABSENT, (), CANCELLED, True, True),
+        (ABSENT, (OTHER,), UNKNOWN, False, False),
+        (Finding(FindingKind.UNREADABLE), (), PENDING, True, False),
+    ],
+)
+def test_what_was_turned_away_may_be_sent_after_a_look_up(
+    finding: Finding,
+    strangers: Sequence[Refund],
+    status: IntentStatus,
+    now: bool | None,  # noqa: FBT001 -- None: there is nothing to send
+    after_a_day: bool | None,  # noqa: FBT001 -- as above
+) -> None:
+    found = looked(AWAY, finding, strangers=strangers)
+
+    assert (found.status, found.first_sent_at) == (status, NOON)
+    for late, may in ((timedelta(minutes=2), now), (25 * HOUR, after_a_day)):
+        if may is not None:
+            assert guarding.may_send_again(found, NOON + late, SETTINGS) == may
+    assert guarding.begun(replace(AWAY, status=CANCELLED), LATER).status == PENDING
 
 
 @pytest.mark.parametrize(
@@ -222,15 +251,18 @@ def test_whatever_happens_it_is_sent_again_only_after_a_proof(events: list[Any],
         if event == "send":
             first = row.first_sent_at is None
             if first or guarding.may_send_again(row, now, SETTINGS):
-                assert first or (len(proof) >= 2 and proof[-1] - proof[0] >= 60)
+                proved = len(proof) >= 2 and proof[-1] - proof[0] >= 60
+                assert first or row.sends == 0 or proved
                 row, proof, began = guarding.begun(row, now), [], seconds
         elif row.first_sent_at is None:
             continue
         elif isinstance(event, Answer):
-            row = guarding.answered(row, event, now)
-            if event.kind in {AnswerKind.NOT_SENT, AnswerKind.LIMITED}:
+            turned = {AnswerKind.NOT_SENT, AnswerKind.TURNED_AWAY, AnswerKind.LIMITED}
+            if event.kind in turned and row.sends:
                 proof = []
-                row = replace(row, misses=0, missed_at=None)
+                row = replace(guarding.turned_away(row, now), misses=0, missed_at=None)
+            elif event.kind not in turned:
+                row = guarding.answered(row, event, now)
         else:
             row = guarding.looked(row, event, (), now, SETTINGS)
             if event is ABSENT and seconds >= began + 20:

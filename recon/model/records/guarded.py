@@ -28,8 +28,9 @@ class AnswerKind(StrEnum):
     DONE = "done"  # It is done, and the answer names it.
     DEAD = "dead"  # It was done and came to nothing: the answer names what is left of it.
     REFUSED = "refused"  # This request did nothing, and the same again would do nothing either.
-    NOT_SENT = "not_sent"  # Nothing was executed or kept: the same request later is a first one.
-    LIMITED = "limited"  # As not sent, because of a rate limit: the same request may follow soon.
+    NOT_SENT = "not_sent"  # Nothing left this machine: the same request later is a first one.
+    TURNED_AWAY = "turned_away"  # It says that nothing was executed or kept: the same may be sent later.
+    LIMITED = "limited"  # As turned away, because of a rate limit: the same request may follow soon.
     TAKEN = "taken"  # This request did nothing, because the money has gone: perhaps by our own earlier call.
     UNKNOWN = "unknown"  # It may be done or not: look.
 
@@ -143,7 +144,8 @@ class Guarded:
     status: the intent's own where there is one, because runs and people settle intents too. result_id: what
     was made. body: what is sent, exactly. payment: of the intent; on one payment nothing is sent while
     another intent of it is unsettled. first_sent_at, sent_at: of the first request and of the latest; None
-    while nothing was sent. sends: requests that may have been executed. misses: complete look-ups since the
+    while nothing was sent, whatever was answered. sends: requests that may have been executed; 0 with a
+    first_sent_at where the provider says that none was. misses: complete look-ups since the
     latest of these that found nothing, each a while after the one before; missed_at: the latest of them.
     next_at: not swept before. refusal: what the provider said when it refused. holder, until, fence: who
     alone may send, until when, and how often that changed hands; until is in the past where nobody may.
