@@ -13,7 +13,8 @@ from recon.model.characters import harmless
 from recon.model.errors import NotPermitted, ReconError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections import Counter
+    from collections.abc import Iterator
 
     from recon.doors.store.engines import Database
     from recon.model.records.people import Operator
@@ -36,7 +37,7 @@ By = Annotated[
 
 @app.command("list")
 def show(output: Output = Format.TABLE) -> None:
-    """Print every declared tool: what calling it does, what makes its key, and how its kill switch stands.
+    """Print every declared tool: what calling it does, its key, its kill switch, what is unknown of it.
 
     Exit 0: they were printed.
     Exit 2: tools.toml cannot be used, or there is no database yet.
@@ -47,15 +48,17 @@ def show(output: Output = Format.TABLE) -> None:
     with books.opened(settings) as database:
         board = _board(database, settings)
         found, stands = board.registry(), board.every()
+        unknown = _unknown(database)
     if output is Format.JSON:
-        print(_json([_value(name, found, stands[name]) for name in stands]))
+        print(_json([_value(name, found, stands[name]) | {"unknown": unknown[name]} for name in stands]))
         return
     width = max(map(len, stands))
     for name, switch in stands.items():
         tool = found.get(name)
         effect = "undeclared" if tool is None else tool.effect
+        lacks = f"  {unknown[name]:,} unknown: recon status" if unknown[name] else ""
         key = f"  key: {', '.join(tool.key)}" if tool is not None and tool.key else ""
-        print(f"{name:{width}}  {effect:11}  {_standing(switch)}{key}")
+        print(f"{name:{width}}  {effect:11}  {_standing(switch)}{key}{lacks}")
 
 
 @app.command()
@@ -177,6 +180,17 @@ def prompt() -> None:
     print(tool_texts.PROMPT, end="")
 
 
+def _unknown(database: "Database") -> "Counter[str]":
+    """Return of how many effects of each tool nobody knows whether they are done."""
+    from collections import Counter
+    from datetime import UTC, datetime
+
+    from recon.doors.store import glance
+
+    found = glance.unsettled(database, now=datetime.now(UTC))
+    return Counter({each.tool: each.number for each in found})
+
+
 def _board(database: "Database", settings: "Settings") -> "Switchboard":
     from recon.switchboard import Switchboard
 
@@ -224,7 +238,7 @@ def _why(switch: "Switch") -> str:
     return f"by {who} at {minute(switch.moved_at)}: {harmless(switch.reason)}"
 
 
-def _value(name: str, found: "Registry", switch: "Switch") -> "Mapping[str, object]":
+def _value(name: str, found: "Registry", switch: "Switch") -> "dict[str, object]":
     from recon.model.phrases import iso
 
     tool = found.get(name)

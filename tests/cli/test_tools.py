@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 from recon.cli.tools import app
 from recon.doors.store import operators, switches
 from recon.doors.store.engines import Database
+from recon.guard import Guard
 from recon.model import tool_texts
 from recon.model.errors import ConfigurationError, NotPermitted, Report
 from recon.model.records.people import Operator
@@ -35,6 +36,19 @@ def test_every_tool_is_listed_with_its_switch(database: Database, database_url: 
         "refund_order         side_effect  on  key: order_id, reference",
         "check_refund_status  read         on",
     ]
+
+
+def test_what_is_unknown_of_a_tool_is_counted(database: Database, database_url: str, tmp_path: Path) -> None:
+    def away(*_: object) -> str:
+        raise TimeoutError
+
+    Guard("charge_card", away, engine=database).call({"order_id": "1"}, {}, noun="charge")
+    config = write(tmp_path, PAY + 'fingerprint = ["amount"]\n')
+
+    assert said(database_url, "list", config=config).splitlines() == [
+        "charge_card  side_effect  on  key: order_id  1 unknown: recon status"
+    ]
+    assert [each["unknown"] for each in json.loads(said(database_url, "list", "--format", "json"))] == [0, 0]
 
 
 def test_a_tool_is_switched_off_and_on_again(database: Database, database_url: str) -> None:
@@ -75,7 +89,7 @@ def test_whoever_is_refused_in_a_hurry_hears_what_helps(database: Database, data
         "with --as (recon operators list shows them), or give the role: recon operators add 'local operator' "
         "--role operator"
     )
-    with pytest.raises(NotPermitted, match="--role admin$"):
+    with pytest.raises(NotPermitted, match=r"--role admin$"):
         said(database_url, "on", "refund_order", "--reason", "x")
 
 
