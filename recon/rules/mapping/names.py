@@ -108,6 +108,12 @@ _ORDER = (
     "order_no",
     "order_code",
     "order_ref",
+    "bestellnummer",
+    "bestellnr",
+    "bestell_nr",
+    "auftragsnummer",
+    "auftragsnr",
+    "auftrags_nr",
     "ticket_id",
     "parent_id",
 )

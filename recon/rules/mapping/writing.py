@@ -75,6 +75,7 @@ def _named(ours: str, told: Column) -> str:
 def _there(proposal: Proposal) -> set[str]:
     """Return our columns of which something is said or asked."""
     said = {line.ours for line in proposal.lines} | {question.about for question in proposal.questions}
+    said |= {ours for question in proposal.questions for each in question.choices for ours in each.columns}
     if said & {"amount", "amount_minor"}:
         said |= {"amount"}
     if proposal.side == INTENTS and "created_at" in said:

@@ -82,6 +82,11 @@ def test_amounts_are_known_by_their_german_names(header: str) -> None:
     )
 
 
+@pytest.mark.parametrize("header", ["Bestellnummer", "Bestell-Nr.", "Auftragsnummer", "Order number"])
+def test_an_order_is_known_by_its_german_names_too(header: str) -> None:
+    assert lines(proposing.propose(sample({**SHOP, header: "B880000"})))["order_id"].startswith("order_id = ")
+
+
 @pytest.mark.parametrize(
     "cell, unit, answers",
     [
@@ -153,6 +158,7 @@ def test_times_by_a_pattern_stand_in_no_line_before_their_zone_is_said() -> None
 
     (question,) = proposal.questions
     assert "created_at" not in lines(proposal)
+    assert "created_at" not in writing.text(proposal, sample(SHOP)).partition("Nothing was found for")[2]
     assert (
         writing.answer(question.choices[0])
         == 'created_at = { column = "date", format = "%d.%m.%Y %H:%M", zone = "UTC" }'
