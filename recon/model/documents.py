@@ -16,6 +16,7 @@ from recon.model.errors import ConfigurationError
 # Where something stands: table, then number within its list (from 0) or name, then key.
 Path = tuple[str | int, ...]
 
+_INTEGER_BITS = 64  # Source: https://toml.io/en/v1.0.0#integer
 _TEXT_LIMIT = 200  # Characters of any one text: a name, a sentence and a channel all fit.
 
 _KEY = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
@@ -64,13 +65,16 @@ def read(text: str, *, file: str) -> Document:
     """
     text = text.replace("\r\n", "\n")
     try:
-        return Document(tomllib.loads(text), file, lines(text))
+        document = Document(tomllib.loads(text), file, lines(text))
     except RecursionError:  # Hundreds of brackets within another: nobody has written that for us.
         raise tomllib.TOMLDecodeError("it nests deeper than any settings do") from None
     except tomllib.TOMLDecodeError:
         raise
     except ValueError:  # Python takes so many digits for an attack; its words are about Python.
         raise tomllib.TOMLDecodeError("a number in it has thousands of digits") from None
+    if _has_a_huge_number(document.content):
+        raise tomllib.TOMLDecodeError(f"a number in it has more than {_INTEGER_BITS} bits")
+    return document
 
 
 def lines(text: str) -> dict[Path, int]:
@@ -97,6 +101,18 @@ def lines(text: str) -> dict[Path, int]:
             found.setdefault(path[:depth], line)
         at = _after(_BETWEEN, text, _end_of_value(text, keys.end()))
     return found
+
+
+def _has_a_huge_number(content: object) -> bool:
+    """Return whether any whole number is beyond what TOML has: written in hexadecimal, Python reads it."""
+    waiting = [content]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
+            return True
+        if isinstance(value, dict | list):
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+    return False
 
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:

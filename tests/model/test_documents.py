@@ -142,6 +142,7 @@ def test_a_mistake_in_the_syntax_names_its_line() -> None:
         ("a = " + "[" * 5_000 + "]" * 5_000, "nests deeper"),
         ("a = " + "{a=" * 5_000 + "1" + "}" * 5_000, "nests deeper"),
         ("a = " + "9" * 5_000, "thousands of digits"),
+        ("a = [{b = 0x" + "f" * 5_000 + "}]", "more than 64 bits"),
     ],
 )
 def test_what_the_reader_cannot_hold_is_no_settings(text: str, said: str) -> None:
