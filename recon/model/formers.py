@@ -60,9 +60,16 @@ def _mismatch(row: object, *, source: str, number: int) -> tuple[AccountId, Subj
     amount, currency = fields.get("amount_at_risk"), fields.get("currency")
     if not (isinstance(account, str) and isinstance(subject, str) and kind in list(Kind)):
         raise _strange(source, f"mismatch {number} has no account, subject or kind of ours")
+    if not (_is_writable(account) and _is_writable(subject)):
+        raise _strange(source, f"mismatch {number} has an account or subject with half a character")
     if type(amount) is not int or not isinstance(currency, str) or currency not in money.EXPONENTS:
         raise _strange(source, f"mismatch {number} has no amount_at_risk in a currency of the provider's")
     return AccountId(account), Subject(subject), Seen(Kind(kind), Money(amount, currency))
+
+
+def _is_writable(text: str) -> bool:
+    """Return whether a text has UTF-8: half a surrogate pair, which JSON can spell, has none."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _strange(source: str, found: str) -> UnusableInput:

@@ -61,6 +61,10 @@ def test_what_is_no_report_is_refused_with_what_it_is(content: bytes, found: str
         ({"mismatches": {}}, "no list of mismatches"),
         ({"mismatches": [1]}, "mismatch 1 has no account"),
         ({"mismatches": [{**MISMATCH, "kind": "odd"}]}, "mismatch 1 has no account, subject or kind"),
+        (
+            {"mismatches": [{**MISMATCH, "subject": "intent:\ud800"}]},
+            "mismatch 1 has an account or subject with",
+        ),
         ({"mismatches": [MISMATCH, MISMATCH]}, "mismatch 2 is about a subject"),
         ({"mismatches": [{**MISMATCH, "amount_at_risk": 1.5}]}, "mismatch 1 has no amount_at_risk"),
         ({"mismatches": [{**MISMATCH, "amount_at_risk": True}]}, "mismatch 1 has no amount_at_risk"),
