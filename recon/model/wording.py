@@ -51,7 +51,10 @@ NEXT_STEPS: Final = {
         "Do not refund again: the customer has the money. Correct our record, or recover what was not meant."
     ),
     Kind.REFUND_FAILED: "Tell the customer, who does not have the money, and agree on another way to pay it.",
-    Kind.MISSING: "Look at the provider; only if nothing is there, send the refund, and tell the customer.",
+    Kind.MISSING: (
+        "Look at the payment at the provider, also for a refund of another amount; only if none is this one, "
+        "pay it out, and tell the customer."
+    ),
     Kind.STUCK: "Look at the provider before anybody tries again, then record what happened.",
     Kind.OVERDUE: "Ask the provider what holds it up, and do not send another.",
     Kind.ORPHAN: "Find out who made it and why, then record an intent for it or recover it.",

@@ -13,7 +13,7 @@ from recon.model.arrays import ABSENT, Bools
 from recon.model.links import BASES, Links
 from recon.model.records.results import Healable, Mismatch, Money, Policy
 from recon.model.records.words import AccountId, Certainty, IntentKey, Kind, RefundId, Subject
-from recon.rules.mismatches import evidence
+from recon.rules.mismatches import evidence, neighbours
 from recon.rules.mismatches import intents as nine
 from recon.rules.mismatches.coverage import EPOCH
 from recon.rules.mismatches.evidence import Facts, Paid
@@ -63,6 +63,14 @@ class Books:
         self._refund_amount = refunds["amount_minor"].to_numpy()
         self._intents = {name: arrays.strings(intents[name]) for name in INTENT_TEXTS}
         self._refunds = {name: arrays.strings(refunds[name]) for name in REFUND_TEXTS}
+        self._beside = neighbours.find(
+            links,
+            judged=judged,
+            stray=stray,
+            linked=linked,
+            declined=arrays.isin(self._intents["status"], nine.NOT_DONE),
+            system=refunds["system"].to_numpy(),
+        )
 
     def intent_account(self, position: int) -> AccountId:
         """Return the account of an intent."""
@@ -138,6 +146,9 @@ class Books:
             for position in positions
         )
 
+    def _in_time(self, positions: Sequence[int]) -> tuple[Paid, ...]:
+        return tuple(sorted(self.paid(positions), key=lambda paid: (paid.at, paid.id)))
+
     def _live(self, position: int) -> tuple[Paid, ...]:
         start, number = self.linked.live_from[position], self.linked.live[position]
         return self.paid(self.linked.live_refunds[start : start + number].tolist())
@@ -163,6 +174,8 @@ class Books:
             as_of=self.as_of,
             before=self._before(position),
             claimed_by=self._claimed_by(position),
+            beside=self._in_time(self._beside.live.get(position, ())),
+            dead_beside=self._in_time(self._beside.dead.get(position, ())),
             policy=self.policy,
         )
         found = evidence.RULES[int(self.judged.rule[position])](facts)
@@ -189,6 +202,19 @@ class Books:
         holder = int(self.links.claimed_by[position])
         return None if holder == ABSENT else self._intents["key"][holder].as_py()
 
+    def _declined(self, position: int) -> str:
+        """Return what to find out of a refund, and the intent that says it was never to be made."""
+        beside = self._beside.declined.get(position)
+        if beside is None:
+            return ": find out who made it, and why"
+        keys = self._intents["key"]
+        first = min(beside, key=lambda intent: (self.updated_at[intent], keys[intent].as_py()))
+        meant = Money(int(self._intent_amount[first]), self._intents["currency"][first].as_py())
+        return (
+            f"; intent {keys[first].as_py()} of {money.written(meant)} on the same payment says"
+            f" {self._intents['status'][first].as_py()}: find out whether it was carried out all the same"
+        )
+
     def _of_refund(self, position: int, twin: int) -> Mismatch:
         (subject,) = self.paid([position])
         key = self._refunds["intent_key"][position].as_py()
@@ -205,7 +231,7 @@ class Books:
         amount = money.written(subject.money)
         if twin == ABSENT:
             named = f"an intent {key} that we do not have" if key else "no intent"
-            why = f"{amount} went back in {subject.id}, which names {named}: find out who made it, and why."
+            why = f"{amount} went back in {subject.id}, which names {named}{self._declined(position)}."
             return Mismatch(
                 kind=Kind.ORPHAN, certainty=Certainty.CONFIRMED, refund_ids=(subject.id,), why=why, **common
             )

@@ -27,7 +27,10 @@ class Paid:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the rules need to know of one intent."""
+    """What the rules need to know of one intent.
+
+    beside, dead_beside: of a missing one, the refunds on its payment that are nobody's, live and dead.
+    """
 
     meant: Money
     status: str
@@ -43,6 +46,8 @@ class Facts:
     as_of: datetime
     before: tuple[str, Paid] | None
     claimed_by: str | None
+    beside: tuple[Paid, ...]
+    dead_beside: tuple[Paid, ...]
     policy: Policy
 
     @property
@@ -166,7 +171,10 @@ def _failed(facts: Facts) -> dict[str, Any]:
 def _missing(facts: Facts) -> dict[str, Any]:
     if facts.claimed_by is None:
         at_risk, diagnosis = facts.meant, None
-        why = f"The intent says done, but the provider has no refund of {money.written(facts.meant)} for it."
+        why = (
+            f"The intent says done, but the provider has no refund of {money.written(facts.meant)} for it"
+            f"{_beside(facts)}."
+        )
     else:
         at_risk, diagnosis = Money(0, facts.meant.currency), f"claimed by {facts.claimed_by}"
         why = f"The intent says done with {facts.recorded}, but that belongs to intent {facts.claimed_by}."
@@ -178,6 +186,25 @@ def _missing(facts: Facts) -> dict[str, Any]:
         "diagnosis": diagnosis,
         "why": why,
     }
+
+
+def _beside(facts: Facts) -> str:
+    """Return what is on the payment instead, which may be what was meant."""
+    if facts.beside:
+        one = len(facts.beside) == 1
+        return (
+            f"; {_sums(facts.beside)} on the same payment {'is' if one else 'are'} nobody's:"
+            f" find out whether {'it is this one' if one else 'one of them is this one'}"
+            " before anything is sent"
+        )
+    if facts.dead_beside:
+        return f"; {_sums(facts.dead_beside)} on the same payment did not go through"
+    return ""
+
+
+def _sums(refunds: Sequence[Paid]) -> str:
+    """Return refunds with their money; the first few of many."""
+    return _few([f"{paid.id} of {money.written(paid.money)}" for paid in refunds])
 
 
 def _stuck(facts: Facts) -> dict[str, Any]:
@@ -246,11 +273,12 @@ RULES = {
 
 def names(refunds: Sequence[Paid]) -> str:
     """Return the ids as a sentence has them; the first few of many."""
-    shown = [paid.id for paid in refunds[:NAMED]]
-    more = len(refunds) - len(shown)
-    if more:
-        return f"{', '.join(shown)} and {more} more"
-    return phrases.listed(shown)
+    return _few([paid.id for paid in refunds])
+
+
+def _few(words: Sequence[str]) -> str:
+    more = len(words) - NAMED
+    return f"{', '.join(words[:NAMED])} and {more} more" if more > 0 else phrases.listed(words)
 
 
 def apart(later: datetime, earlier: datetime) -> str:
