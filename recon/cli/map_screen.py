@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _REASONS = 5  # Why rows are rejected, the commonest first; JSON has them all.
 _SHOWN = ("key", "id", "amount_minor", "status", "created_at", "order_id", "payment", "payment_intent",
           "refund_id", "intent_key")  # fmt: skip
+_LONGEST = 60  # Characters of a cell: enough to know it by.
 _NARROWEST = 60  # Columns that the table needs.
 
 
@@ -70,7 +71,9 @@ def _parts(answer: "Answer", written: Path | None) -> "Iterator[RenderableType]"
         yield Text()
         yield _table(proposal.lines)
     if proposal.words:
-        words = ", ".join(f"{word.theirs} ({word.count}) {word.ours or '?'}" for word in proposal.words)
+        words = ", ".join(
+            f"{_short(word.theirs)} ({word.count}) {word.ours or '?'}" for word in proposal.words
+        )
         yield _indented(f"status words: {words}")
     yield from _doubted(answer)
     for question in proposal.questions:
@@ -140,8 +143,15 @@ def _changed(pair: "Pair") -> str:
         if after is not None:
             name = "amount" if ours == "amount_minor" else ours
             before = pair.before.get(ours, pair.before.get(name))
-            parts.append(f"{name} {after}" if before in {after, None} else f"{name} {before} -> {after}")
+            from_ = "" if before in {after, None} else f"{_short(before)} -> "
+            parts.append(f"{name} {from_}{_short(after)}")
     return ", ".join(parts)
+
+
+def _short(cell: object) -> str:
+    """Return a cell's first characters."""
+    text = str(cell)
+    return f"{text[:_LONGEST]}..." if len(text) > _LONGEST else text
 
 
 def _next(answer: "Answer", written: Path | None) -> "Iterator[RenderableType]":

@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 
 from recon.model import values
 
+LONGEST = 1000
+"""Characters of a cell that are looked at: an id, an amount or a time is shorter, and of a note more says no
+more."""
+
 _DEPTH = 4  # Steps of a path: what is deeper is somebody's document, not a field of a refund.
 _NAMES = 500  # Names of one sample: more is a table of data that was turned on its side.
 _PLAIN = re.compile(r"[^.\[\]]+")
@@ -20,8 +24,8 @@ class Sample:
     """The first rows of a file.
 
     headers: its columns or fields. columns: by header, or by path into cells that hold objects, one cell for
-    each row, None where a row has none. rows: how many were looked at. whole: they are all. objects: they are
-    the provider's refunds, as its API gives them.
+    each row, of a text its first LONGEST characters, None where a row has none. rows: how many were looked
+    at. whole: they are all. objects: they are the provider's refunds, as its API gives them.
     """
 
     name: str
@@ -59,7 +63,7 @@ def _fields(row: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         if _PLAIN.fullmatch(header):
             yield from _leaves(header, cell, 1)
         elif header:  # A column without a name cannot be named.
-            yield header, values.trimmed(cell)
+            yield header, _cut(cell)
 
 
 def _leaves(path: str, cell: object, depth: int) -> Iterator[tuple[str, object]]:
@@ -77,7 +81,13 @@ def _leaves(path: str, cell: object, depth: int) -> Iterator[tuple[str, object]]
                 if below is not None:
                     yield from _leaves(f"{below}.value", item["value"], depth + 1)
     elif not isinstance(opened, Mapping | list):
-        yield path, values.trimmed(opened)
+        yield path, _cut(opened)
+
+
+def _cut(cell: object) -> object:
+    """Return a cell without the blanks around it, of a text its first characters."""
+    trimmed = values.trimmed(cell)
+    return trimmed[:LONGEST] if isinstance(trimmed, str) else trimmed
 
 
 def _opened(cell: object) -> object:

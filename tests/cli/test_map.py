@@ -241,3 +241,15 @@ def test_text_of_a_file_cannot_command_a_terminal(recon: Recon) -> None:
     run = recon("map", "shop.csv", "--side", "intents", "--zone", "UTC")
 
     assert "\x1b" not in run.stdout
+
+
+def test_of_a_long_cell_only_its_beginning_is_looked_at_and_shown(recon: Recon) -> None:
+    long = "x" * 100_000
+    Path("shop.csv").write_text(SHOP.replace("R-1,8812", f"R-1{long},8812"))
+    people = recon("map", "shop.csv", "--side", "intents", "--zone", "UTC")
+    programs = recon("map", "shop.csv", "--side", "intents", "--zone", "UTC", "--format", "json")
+
+    assert "key R-1xxxxx" in people.stdout
+    assert people.stdout.count("x") < 100
+    assert programs.stdout.count("x") < 10_000
+    assert programs.document["trial"]["rows"][0]["before"]["amount"] == "49.00"

@@ -13,7 +13,7 @@ from recon.model import layout, money, phrases
 from recon.model.dtypes import KEYS, OURS
 from recon.model.mapping import Column, Map
 from recon.model.records.results import Money
-from recon.model.samples import Sample
+from recon.model.samples import LONGEST, Sample
 
 ROWS = 5  # A person reads them one by one.
 
@@ -39,7 +39,7 @@ def pairs(sample: Sample, side: str, told: Map, frame: pd.DataFrame) -> tuple[Pa
     shown = frame.head(ROWS).astype(object)
     for values in shown.where(shown.notna(), None).to_dict("records"):
         row = {str(ours): value for ours, value in values.items()}
-        place = places.get(str(row[key]))
+        place = places.get(str(row[key])[:LONGEST])
         before = {} if place is None else _before(sample, how, place)
         found.append(Pair(before, _after(side, row)))
     return tuple(found)
@@ -68,7 +68,7 @@ def _after(side: str, row: Mapping[str, object]) -> dict[str, str]:
     amount = row["amount_minor"]
     assert isinstance(amount, int), "a frame's dtype"
     found["amount_minor"] = money.written(Money(amount, str(row["currency"])))
-    return {ours: text for ours, text in found.items() if text}
+    return {ours: text[:LONGEST] for ours, text in found.items() if text}
 
 
 def _text(value: object) -> str:
