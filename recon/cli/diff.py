@@ -111,7 +111,7 @@ def _reported(told: sides.Told, how: _How, earlier: "Earlier | None") -> Result:
         report = _report(sides.read(told, doing), told, how.zone, doing)
         if earlier is not None:
             report = replace(report, comparison=_compared(earlier, report.result))
-        for sentence in report.result.incomplete or _uncovered(report.result):
+        for sentence in (*report.hints, *(report.result.incomplete or _uncovered(report.result))):
             sides.say(sentence)
         doing("Writing the report")
         written = _written(report, how.format, to_file=how.output is not None)
@@ -174,7 +174,7 @@ def _uncovered(result: Result) -> tuple[str, ...]:
 
 def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing: progress.Doing) -> "Report":
     """Return the diff of both sides, and what a report says beside it."""
-    from recon.rules import linking
+    from recon.rules import hints, linking
     from recon.rules.mismatches import finding
     from recon.rules.reports import matters
 
@@ -183,7 +183,7 @@ def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing:
     result = finding.find(
         read.intents, read.refunds, links, policy=told.policy, coverage=told.coverage, as_of=read.as_of
     )
-    return matters.gather(
+    report = matters.gather(
         result,
         read.intents,
         read.refunds,
@@ -194,6 +194,9 @@ def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing:
         coverage=told.coverage,
         zone=zone,
     )
+    sources = read.intents.sources, read.refunds.sources
+    said = hints.find(result, read.intents, read.refunds, sources=sources, policy=told.policy)
+    return replace(report, hints=said)
 
 
 def _written(report: "Report", format_: Format, *, to_file: bool) -> str | bytes:
