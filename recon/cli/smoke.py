@@ -205,14 +205,15 @@ def _played(theatre: "Theatre", *, shown: bool) -> Iterator["Trial"]:
     from recon.cli.smoking import report
     from recon.cli.smoking.scenarios import SCENARIOS
 
-    console = Console(stderr=True)
+    console, heard = Console(stderr=True), False
     for number, scenario in enumerate(SCENARIOS, start=1):
         with console.status(
             f"{number} of {len(SCENARIOS)}: {scenario.says}"
         ):  # Gone before a line is printed.
             trial = theatre.play(scenario, number)
+        heard = heard or bool(trial.sent)
         if shown:
-            _print(report.lines(trial))
+            _print(report.lines(trial, again=number > 1 and not heard))
         yield trial
 
 

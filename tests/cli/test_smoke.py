@@ -93,6 +93,15 @@ def test_a_naive_tool_fails_and_is_told_which_keys_and_what_to_do() -> None:
     assert {each["kind"] for each in read(told)["diff"]["mismatches"]} == {"duplicate"}
 
 
+def test_a_tool_that_sends_nothing_is_told_once_what_it_must_know() -> None:
+    code, told = smoke("--tool", f"{TOOLS}:nothing")
+
+    assert code == 1
+    assert told.count("Expected 1 refund, found none: no request for one reached the provider.") == 1
+    assert told.count("RECON_SMOKE_PAYMENT says it at each call") == 1
+    assert told.count("RECON_STRIPE_BASE_URL") == 1
+
+
 @pytest.fixture
 def account(sandbox: Street) -> Street:
     """A provider's test account, which answers as it should: a relay loses the answers."""

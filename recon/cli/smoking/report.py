@@ -13,6 +13,11 @@ _STYLES = {Verdict.OK: "green", Verdict.FAIL: "bold red", Verdict.SKIPPED: "yell
 _WORD = max(map(len, Verdict))
 _SAYS = 54  # Columns of the longest scenario.
 _INDENT = _WORD + 2
+_UNHEARD = (
+    "No request for a refund was seen at all. Your function must know how an order such as smoke_1 was paid: "
+    "RECON_SMOKE_PAYMENT says it at each call. And its client of the provider must go where "
+    "RECON_STRIPE_BASE_URL says, with the key in STRIPE_API_KEY."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,24 @@ class Smoked:
         """Return whether nothing is wrong."""
         return not self.result.mismatches and self.count(Verdict.FAIL) == 0
 
+    @property
+    def unheard(self) -> bool:
+        """Return whether no scenario saw a request for a refund."""
+        return not any(each.sent for each in self.trials)
+
     def count(self, verdict: Verdict) -> int:
         """Return how many scenarios came to that."""
         return sum(each.verdict is verdict for each in self.trials)
 
 
-def lines(trial: Trial) -> Iterator[Line]:
-    """Yield the lines of a scenario; one that failed tells its whole story."""
+def lines(trial: Trial, *, again: bool = False) -> Iterator[Line]:
+    """Yield the lines of a scenario; one that failed tells its whole story.
+
+    again: no request of this one nor of those before it was seen, and that was told.
+    """
     yield _line(trial.verdict, f"{trial.scenario.says:<{_SAYS}} {trial.seconds:5.1f} s")
+    if again:
+        return
     if trial.why:
         yield Line(trial.why, indent=_INDENT)
     if trial.verdict is Verdict.FAIL:
@@ -64,6 +79,8 @@ def ending(smoked: Smoked) -> Iterator[Line]:
         yield Line(f"{each.kind}: {each.why}", indent=_INDENT)
     if questions := sum(each.questions for each in smoked.trials):
         yield _line(Verdict.OK, f"asked {questions} times whether it went through, which sends nothing")
+    if smoked.unheard:
+        yield Line(_UNHEARD, "yellow")
     yield Line("")
     yield _verdict(smoked)
 
