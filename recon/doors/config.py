@@ -5,6 +5,7 @@ come from the environment only, or from files it names. Never says what a key me
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -192,12 +193,21 @@ def _document(file: Traversable) -> Document:
         raise ConfigurationError(f"{file} is not TOML: {reason}.") from None
 
 
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]")  # urllib drops some of them in silence, and keeps others.
+
+
 def _base_url(value: str) -> str:
     if not value:
         return value
     parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        port = parts.port
+    except ValueError:  # No number, or one that no port has.
+        port = 0
+    if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0 or _BLANK.search(value):
         raise ValueError("must be a web address that begins with https://")
+    if "@" in parts.netloc:
+        raise ValueError("must be a web address without a user and a password: they would replace the key")
     if parts.query or parts.fragment:
         raise ValueError("must be a web address without ? and #: paths are put behind it")
     if parts.scheme == "http" and not loopback(parts.hostname):
