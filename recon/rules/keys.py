@@ -167,6 +167,9 @@ def _unfit(name: str) -> Unfit | None:
         return Unfit(f"must have at most {LONGEST} characters; found {len(name)}")
     if any(unicodedata.category(each) in {"Cc", "Cs"} for each in name):
         return Unfit("must hold no control characters")
+    plain = unicodedata.normalize("NFKC", name)
+    if plain != name:  # They look alike, and would be two decisions.
+        return Unfit(f"must be in plain characters, as {plain!r:.80} is; found others: type it anew")
     if spellings.hides(name):
         return Unfit("must hold no characters that nobody sees; found some within it: type it anew")
     return None

@@ -234,3 +234,15 @@ def test_a_drift_is_named() -> None:
 
     assert keys.drift(kept, kept) == ()
     assert keys.drift(kept, business(amount="50", payment="pi_2").fingerprint) == ("amount_minor", "payment")
+
+
+@pytest.mark.parametrize(
+    "written, meant",
+    [("\uff21-9", "A-9"), ("\uff18\uff18\uff11\uff12", "8812"), ("\ufb011", "fi1"), ("a\u00b2", "a2")],
+)
+def test_a_name_that_looks_like_another_is_none(written: str, meant: str) -> None:
+    found = keys.normal({"order_id": written})
+
+    assert isinstance(found, Unfit)
+    assert found.reason.startswith(f"order_id must be in plain characters, as '{meant}' is;")
+    assert keys.normal({"order_id": "A-9 \u00e9"}) == keys.normal({"order_id": "A-9 e\u0301"})
