@@ -106,6 +106,11 @@ def notes(names: Collection[str], side: str, layout: Layout) -> list[str]:
     if layout.tool is not None:
         zone = ", times without a zone as UTC" if layout.side.zone == "UTC" else ""
         told.append(f"read as a table of {layout.tool}: amount in minor units{zone}.")
+    for head in (column.sources[0] for column in layout.side.columns.values() if column.guessed):
+        twin = next((name for name in names if name != head and name.lower() == head.lower()), None)
+        if twin is not None:
+            both = f"{cells.shown(head)} and {cells.shown(twin)}"
+            told.append(f"{both} differ in nothing but capitals; the first is read.")
     there = set(layout.side.columns)
     if there & {"amount_minor", "amount"}:
         there |= {"amount_minor", "amount"}

@@ -7,6 +7,7 @@ has its number.
 
 import csv
 import io
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -80,6 +81,10 @@ def head(content: bytes, known: Collection[str]) -> Head:
         raise ValueError("zero bytes, as in UTF-16, a spreadsheet or an archive")
     if "\N{REPLACEMENT CHARACTER}" in "".join(names):
         raise ValueError("a first line that is no UTF-8")
+    # Above their header spreadsheets write a line for each row that is empty.
+    empty = re.match(rf"([ \t{re.escape(separator)}]*\r?\n)+", text)
+    if empty is not None:
+        skipped = (skipped or len(content) - len(start)) + empty.end()
     return Head(names, separator, skipped)
 
 

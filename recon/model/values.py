@@ -11,7 +11,6 @@ from decimal import Decimal, DecimalException
 # Digits beyond which a whole number is not made an int, as Python itself refuses to from 4,300 on.
 _DIGITS = 4000
 _PLACES = 19  # Digits of a place in a list beyond which no list goes.
-_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=Decimal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +22,18 @@ class Unreadable:
     def __str__(self) -> str:
         """Return what is shown."""
         return self.what
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object's fields; one that stands there twice with two values has none that can be read."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = {name for name, value in pairs if value != found[name]}
+        found |= dict.fromkeys(twice, Unreadable("a field that stands twice in its object"))
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=Decimal, object_pairs_hook=_object)
 
 
 def parsed(text: str) -> object:
@@ -37,7 +48,13 @@ def parsed(text: str) -> object:
     except json.JSONDecodeError:
         raise
     except (ValueError, DecimalException):  # A number of more digits, or of a greater exponent, than fit.
-        return json.loads(text, parse_float=_decimal, parse_constant=Decimal, parse_int=_whole)
+        return json.loads(
+            text,
+            parse_float=_decimal,
+            parse_constant=Decimal,
+            parse_int=_whole,
+            object_pairs_hook=_object,
+        )
 
 
 def field(value: object, name: str) -> object:

@@ -92,3 +92,14 @@ def test_wrappings_beyond_reason_are_a_reject(tmp_path: Path, suffix: str) -> No
     intake = refunds_of(tmp_path, content, suffix)
 
     assert (ids(intake), [row for row, _ in refused(intake)]) == (["re_1"], [2])
+
+
+@pytest.mark.parametrize("amount, read", [("100", False), ("4900", True)])
+def test_a_field_that_an_object_has_twice_is_read_where_both_agree(
+    tmp_path: Path, amount: str, *, read: bool
+) -> None:
+    content = json.dumps([OBJECT]).replace('"amount": 4900', f'"amount": {amount}, "amount": 4900')
+
+    intake = refunds_of(tmp_path, content, ".json")
+
+    assert (len(intake.frame), len(intake.rejects)) == ((1, 0) if read else (0, 1))

@@ -198,3 +198,18 @@ def test_of_headers_that_differ_in_case_ours_to_the_letter_counts_else_the_first
     intake = refunds_of(tmp_path, f"{first}{HEADER[2:]},{second}\n{ROW},re_9\n")
 
     assert ids(intake) == [expected]
+
+
+@pytest.mark.parametrize("above", [",,,,,\n", ",,,,,\r\n , ,\n", "\ufeff,,\n", "sep=,\n,,\n"])
+def test_empty_rows_above_the_header_are_no_header(tmp_path: Path, above: str) -> None:
+    intake = refunds_of(tmp_path, f"{above}{HEADER}\n{ROW}\n{ROW.replace('4900', 'x')}\n")
+
+    assert (ids(intake), refused(intake)) == (["re_1"], [(2, "re_1")])
+    assert f"(line {above.count(chr(10)) + 3})" in intake.rejects[0].reason
+
+
+def test_headers_that_differ_in_capitals_are_told(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f"ID,{HEADER}\nre_9,{ROW}\n")
+
+    assert ids(intake) == ["re_1"]
+    assert intake.notes == ("refunds.csv: 'id' and 'ID' differ in nothing but capitals; the first is read.",)
