@@ -112,6 +112,12 @@ class Answer:
         said = proposal.filters or proposal.empty or proposal.zone or proposal.questions
         return bool(said) or not all(line.plain for line in proposal.lines)
 
+    @property
+    def fine(self) -> bool:
+        """Return whether the map can be used as it is."""
+        trial, proposal = self.trial, self.proposal
+        return not (proposal.questions or proposal.untied or trial.rejected or trial.refused)
+
 
 def map_(
     file: File = None,
@@ -153,9 +159,7 @@ def map_(
         print(answer.toml, end="")
     else:
         map_screen.show(answer, written=output)
-    raise typer.Exit(
-        exits.FOUND if answer.open or answer.trial.rejected or answer.trial.refused else exits.OK
-    )
+    raise typer.Exit(exits.OK if answer.fine else exits.FOUND)
 
 
 def _stated(unit: Unit | None, currency: str | None, zone: str) -> Stated:

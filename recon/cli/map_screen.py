@@ -158,7 +158,11 @@ def _next(answer: "Answer", written: Path | None) -> "Iterator[RenderableType]":
     """Yield where the map is, and what comes next."""
     from rich.text import Text
 
+    if not answer.trial.standing:
+        yield Text("recon diff would judge none of these rows: see above why.", style="bold red")
     if written is None and not answer.needed:
+        if not answer.fine or not answer.trial.standing:
+            return
         yield Text("No map is needed: recon diff reads this file as it is.", style="bold green")
     elif written is None:
         yield Text("--output MAP.toml writes this map, --format toml prints it alone.", style="bold")

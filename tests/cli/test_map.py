@@ -253,3 +253,16 @@ def test_of_a_long_cell_only_its_beginning_is_looked_at_and_shown(recon: Recon) 
     assert people.stdout.count("x") < 100
     assert programs.stdout.count("x") < 10_000
     assert programs.document["trial"]["rows"][0]["before"]["amount"] == "49.00"
+
+
+def test_no_map_is_said_to_be_needless_where_no_row_is_read_or_tied(recon: Recon) -> None:
+    head = "id,amount_minor,currency,status,created_at"
+    Path("unread.csv").write_text(f"{head},charge\nre_1,4900,usd,succeeded,yesterday,ch_1\n")
+    Path("untied.csv").write_text(f"{head}\nre_1,4900,usd,succeeded,2026-03-06T17:00:00Z\n")
+    unread, untied = recon("map", "unread.csv"), recon("map", "untied.csv")
+
+    assert (unread.code, untied.code) == (1, 1)
+    assert "0 fit to be judged, 1 rejected" in unread.stdout
+    assert "recon diff would judge none of these rows" in unread.stdout
+    assert "1 fit to be judged, 0 rejected" in untied.stdout
+    assert "No map is needed" not in unread.stdout + untied.stdout

@@ -104,7 +104,8 @@ class Proposal:
     """What a map of a file could say.
 
     side_why: what speaks for the side. made_by: what wrote the file, as its headers say; None where they do
-    not. preset: the name of the one that was taken. doubts: sentences about the whole.
+    not. preset: the name of the one that was taken. doubts: sentences about the whole. untied:
+    nothing in it says which refund belongs to which row of the other side; a doubt says more.
     """
 
     side: str
@@ -118,6 +119,7 @@ class Proposal:
     zone: str = ""
     words: tuple[Word, ...] = ()
     doubts: tuple[str, ...] = ()
+    untied: bool = False
 
     def assumed(self) -> Map:
         """Return the map with the likeliest answer to every question."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from recon.model import layout
-from recon.model.dtypes import KEYS, OURS, TIME
+from recon.model.dtypes import INTENTS, KEYS, OURS, REFUNDS, TIME
 from recon.model.layout import Layout
 from recon.model.mapping import NOTHING, Column, Filter, Side
 from recon.model.records.maps import Line, Preset, Proposal, Question, Stated, Sureness
@@ -15,10 +15,26 @@ from recon.model.samples import Sample
 from recon.rules.mapping import choosing, fields, sides
 from recon.rules.mapping.choosing import EMPTY, Found, cells_of
 from recon.rules.mapping.fields import Drawn
-from recon.rules.mapping.names import BEGINNINGS
+from recon.rules.mapping.names import BEGINNINGS, normal
 
 _HANDLED = frozenset({"amount", "amount_minor", "currency", "status"})
 _PLAIN = frozenset({"system", "operator_key"})  # Read by our own names alone.
+# What says which refund belongs to which intent.
+_TIES = {
+    INTENTS: frozenset({"payment", "refund_id"}),
+    REFUNDS: frozenset({"payment_intent", "charge", "intent_key", "request_key"}),
+}
+_UNTIED = {
+    INTENTS: (
+        "Nothing here says which refund of the provider's belongs to a row: no payment (pi_, ch_) and no"
+        " refund_id (re_). Export one of them, or every row is missing unless the provider's refunds name its"
+        " key in their metadata."
+    ),
+    REFUNDS: (
+        "Nothing here says to which intent a row belongs: no payment_intent (pi_), charge (ch_) or metadata."
+        " Export one of them, or every row has no intent unless your own records note its id as refund_id."
+    ),
+}
 
 
 def propose(
@@ -45,6 +61,9 @@ def propose(
     _draw(drawn, settled, known)
     heads = {ours: column.sources[0] for ours, column in known.side.columns.items() if column.sources}
     fields.plain(drawn, heads)
+    untied = preset is None and _untied(drawn)
+    if untied:
+        drawn.doubts.append(_UNTIED[taken])
     if sample.objects:
         _keep_to_keys(drawn)
     return Proposal(
@@ -59,6 +78,7 @@ def propose(
         zone=drawn.zone or like.zone,
         words=drawn.words,
         doubts=tuple(drawn.doubts),
+        untied=untied and not sample.objects,
     )
 
 
@@ -123,6 +143,15 @@ def _draw(drawn: Drawn, settled: Mapping[str, Column], known: Layout) -> None:
             _other(drawn, ours, found[ours])
     if not settled:
         _leave_out(drawn)
+
+
+def _untied(drawn: Drawn) -> bool:
+    """Return whether nothing says which refund belongs to which intent."""
+    sent = any(
+        line.ours == KEYS[INTENTS] and {normal(source) for source in line.told.sources} & sides.OWN_KEYS
+        for line in drawn.lines
+    )
+    return not (sent or {line.ours for line in drawn.lines} & _TIES[drawn.side])
 
 
 def _leave_out(drawn: Drawn) -> None:

@@ -13,7 +13,9 @@ from recon.model.samples import Sample
 from recon.rules.mapping.names import BEGINNINGS, normal
 
 _SURE = 3  # Points between the sides from which on nothing needs to be asked.
-_OWN_KEYS = frozenset({"idempotency_key", "idempotence_key", "intent_key", "key", "intent_id"})
+OWN_KEYS = frozenset({"idempotency_key", "idempotence_key", "intent_key", "key", "intent_id"})
+"""Names of keys that are sent to the provider with a refund."""
+
 _OWN_IDS = frozenset(
     {"id", "uuid", "key", "number", "nr", "no", "refund_number", "refund_no", "refund_key", "refund_ref"}
 )
@@ -53,7 +55,7 @@ def _evidence(sample: Sample) -> Iterator[tuple[str, str, int]]:
     if tool is not None:
         yield REFUNDS, f"its headers are those of a table of {tool}", 3
     names = {normal(header) for header in sample.headers}
-    key = next(iter(sorted(names & _OWN_KEYS)), None)
+    key = next(iter(sorted(names & OWN_KEYS)), None)
     if key is not None:
         yield INTENTS, f"it has a column {key}, which only your own records have", 5
     yield from _by_ids(sample, names)

@@ -244,6 +244,25 @@ def test_a_payment_and_a_charge_are_two_candidates_for_one_column() -> None:
     assert lines(proposing.propose(sample(*rows)))["payment"] == 'payment = ["intent", "charge"]'
 
 
+@pytest.mark.parametrize(
+    "row, untied",
+    [
+        ({"refund_no": "1", "total": "49.00"}, True),
+        ({"refund_no": "1", "total": "49.00", "paid": "pi_1"}, False),
+        ({"refund_no": "1", "total": "49.00", "sent": "re_1"}, False),
+        ({"idempotency_key": "1", "total": "49.00"}, False),
+        ({"id": "re_1", "amount": "49.00"}, True),
+        ({"id": "re_1", "amount": "49.00", "charge": "ch_1"}, False),
+        ({"id": "re_1", "amount": "49.00", "metadata": '{"refund_key": "k1"}'}, False),
+    ],
+)
+def test_a_side_that_nothing_ties_to_the_other_is_a_doubt(row: Row, *, untied: bool) -> None:
+    proposal = proposing.propose(sample(row))
+
+    assert proposal.untied is untied
+    assert any(doubt.startswith("Nothing here says") for doubt in proposal.doubts) is untied
+
+
 def test_what_stands_where_there_is_nothing_is_said_once_for_all_columns() -> None:
     rows = [{**SHOP, "order_id": "NULL"}, {**SHOP, "idempotency_key": "k2", "order_id": "8812"}]
     proposal = proposing.propose(sample(*rows))
