@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 from recon.doors.files import reading, sources
-from recon.model import lines
+from recon.model import lines, values
 from recon.model.errors import UnusableInput
 from recon.model.mapping import Column, Map, Side
 from tests.doors.refund_files import FLAT, HEADER, ROW, ids, refused
@@ -324,3 +325,34 @@ def test_a_place_of_more_digits_than_any_list_has_holds_nothing(tmp_path: Path) 
     far = Column((f"metadata.order[{'9' * 5000}]", "metadata.order[0]"))
 
     assert reading.read_refunds(path, Map(refunds=Side({"intent_key": far}))).frame["intent_key"][0] == "k1"
+
+
+def no_memory(*_: object, **__: object) -> object:
+    raise pa.ArrowMemoryError("no room")
+
+
+@pytest.mark.parametrize(
+    "suffix, broken",
+    [(".json", (values, "parsed")), (".parquet", (pq.ParquetFile, "read")), (".csv", (pa.csv, "read_csv"))],
+)
+def test_a_file_for_which_there_is_no_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, broken: tuple[object, str]
+) -> None:
+    path = tmp_path / f"refunds{suffix}"
+    content = {".json": json.dumps(FLAT).encode(), ".parquet": parquet(FLAT)}
+    path.write_bytes(content.get(suffix, f"{HEADER}\n{ROW}".encode()))
+    monkeypatch.setattr(*broken, no_memory)
+
+    with pytest.raises(UnusableInput, match="more memory than there is"):
+        reading.read_refunds(path)
+
+
+def test_a_packed_document_is_unpacked_only_as_far_as_memory_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "refunds.json.gz"
+    path.write_bytes(gzip.compress(b" " * 1000 + json.dumps(FLAT).encode()))
+    monkeypatch.setattr(sources, "memory", lambda: 2000)
+
+    with pytest.raises(UnusableInput, match="more memory than there is"):
+        reading.read_refunds(path)

@@ -35,6 +35,8 @@ def json(source: Source, reading: Reading) -> Iterator[Piece]:
         value = values.parsed(source.content().decode().lstrip(_MARK))
     except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
         raise UnusableInput(f"{source.label} must be a JSON file: {error}.") from None
+    except MemoryError:  # Its values take several times the room of its text.
+        raise source.too_large() from None
     if isinstance(value, Mapping) and isinstance(value.get(reading.side), list) and "object" not in value:
         value = value[reading.side]
     if not isinstance(value, Mapping | list):

@@ -34,6 +34,7 @@ _PARQUET = b"PAR1"
 _BEGINNING = 65536  # Bytes that tell a format: a header line or the first object fits.
 _FURTHER = 1024  # Bytes that tell whether a line follows that begins as the first one does.
 _UNPACKED = 12  # Times as large as its gzip at most, for CSV as people have it.
+_SHARE = 4  # What part of the memory a file may take as it is: what is made of it takes more.
 _BLOCK = 2**20
 
 
@@ -64,6 +65,8 @@ class Source:
                 yield cast("BinaryIO", gzip.GzipFile(fileobj=file)) if self.packed else file
         except (gzip.BadGzipFile, EOFError, zlib.error):  # Cut off on its way, or overwritten.
             raise UnusableInput(f"{self.label} is damaged: it cannot be unpacked to its end.") from None
+        except MemoryError:  # Much larger than it looks, as a packed file can be.
+            raise self.too_large() from None
         except OSError as error:  # Missing, a directory, not ours to read.
             raise UnusableInput(f"{self.label} cannot be read: {error.strerror or error}.") from None
 
@@ -71,10 +74,13 @@ class Source:
         """Return all of it.
 
         Raises:
-            UnusableInput: it cannot be read, or holds nothing.
+            UnusableInput: it cannot be read, holds nothing, or more than a part of the machine's memory.
         """
+        limit = memory() // _SHARE
         with self.opened() as file:
-            content = file.read()
+            content = file.read(limit + 1)
+        if len(content) > limit:
+            raise self.too_large()
         if not content.strip(b"\xef\xbb\xbf \t\r\n"):
             raise self.empty()
         return content
@@ -95,10 +101,17 @@ class Source:
             " a header line into a .csv, or [] into a .json."
         )
 
+    def too_large(self) -> UnusableInput:
+        """Return the error that there is no room for it."""
+        return UnusableInput(
+            f"{self.label} needs more memory than there is: CSV, JSON lines and Parquet that are not packed are"
+            " read in pieces, and several files make a side too."
+        )
+
     def is_large(self) -> bool:
         """Return whether it may take more than a quarter of the machine's memory: it is read in pieces."""
         size = self.path.stat().st_size if self.path.is_file() else 0
-        return size * (_UNPACKED if self.packed else 1) > memory() // 4
+        return size * (_UNPACKED if self.packed else 1) > memory() // _SHARE
 
 
 def resolve(named: Sequence[str | Path], format_: str | None = None) -> list[Source]:

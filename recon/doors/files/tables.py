@@ -32,6 +32,14 @@ def csv(source: Source, reading: Reading) -> Iterator[Piece]:
     Raises:
         UnusableInput: it is no CSV of this side.
     """
+    try:
+        yield from _csv(source, reading)
+    except MemoryError:  # Pyarrow's is one too.
+        raise source.too_large() from None
+
+
+def _csv(source: Source, reading: Reading) -> Iterator[Piece]:
+    """Yield the rows of a CSV."""
     begun = _begun(source, reading)
     names, inner = begun.names, nested.inner(begun.names, reading)
     if inner:
@@ -91,6 +99,8 @@ def parquet(source: Source, reading: Reading) -> Iterator[Piece]:
     except OSError as error:
         reason = error.strerror or "it is no Parquet file, or cut off"
         raise UnusableInput(f"{source.label} cannot be read: {reason}.") from None
+    except MemoryError:  # Pyarrow has one of its own, which is an ArrowException too.
+        raise source.too_large() from None
     except OverflowError:  # Beside others in a list of columns, or within an object.
         raise UnusableInput(f"{source.label} holds a time beyond the years 1 to 9999.") from None
     except pa.ArrowException:
