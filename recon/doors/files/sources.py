@@ -104,8 +104,8 @@ class Source:
     def too_large(self) -> UnusableInput:
         """Return the error that there is no room for it."""
         return UnusableInput(
-            f"{self.label} needs more memory than there is: CSV, JSON lines and Parquet that are not packed are"
-            " read in pieces, and several files make a side too."
+            f"{self.label} needs more memory than there is: CSV, JSON lines and Parquet that are not packed"
+            " are read in pieces, and several files make a side too."
         )
 
     def is_large(self) -> bool:
