@@ -85,6 +85,10 @@ def test_a_naive_tool_fails_and_is_told_which_keys_and_what_to_do() -> None:
         "limited": "ok",
         "switched-off": "skipped",
     }
+    assert scenarios["switched-off"]["why"] == (
+        "no call through recon.guard is in the books that RECON_DATABASE_URL names here, and so there is no "
+        "kill switch to throw"
+    )
     assert [len(each["refunds"]) for each in scenarios.values()] == [2, 2, 2, 2, 1, 3, 2, 0]
     assert dropped["why"].startswith(f"Expected 1 refund, found 2: {dropped['refunds'][0]} of 1.02 USD and ")
     assert "make the key of the order, the same for every attempt" in dropped["why"]

@@ -109,7 +109,10 @@ class Theatre:
         trial, began = Trial(scenario), time.monotonic()
         if scenario.way is Way.SWITCH and not self.levers.guarded():
             trial.verdict = Verdict.SKIPPED
-            trial.why = "it does not go through recon.guard, and so has no kill switch"
+            trial.why = (
+                "no call through recon.guard is in the books that RECON_DATABASE_URL names here, and so "
+                "there is no kill switch to throw"
+            )
             return trial
         order = trial.order = self.stage.order(number)
         running = self._begun(trial, order)
