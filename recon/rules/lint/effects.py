@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
-from recon.rules.lint import mappings, trees, urls, words
+from recon.rules.lint import holdings, mappings, trees, urls, words
 from recon.rules.lint.trees import Source
 
 _NOUNS = r"(?:refunds?|charges?|payment_?intents?|transfers?|payouts?)"
 _STRIPE_CLASS = re.compile(
-    r"(?:^|\.)_?stripe\w*(?:\(\))?\.(?:Refund|Charge|PaymentIntent|Transfer|Payout)\.create(?:_async)?"
+    r"(?:^|\.)_?stripe\w*(?:\(\))?\.(?:(?:Refund|Charge|PaymentIntent|Transfer|Payout)\."
+    r"create(?:_async)?|Charge\.retrieve(?:_async)?\(\)\.refund$)"
 )
 _CLIENT = re.compile(rf"\w.*\.{_NOUNS}\.create(?:_async)?")
 _CLIENTS = re.compile(r"client|stripe|sdk|gateway|provider|(?:^|[._])api(?:[._]|$)|\.v[12]\.", re.IGNORECASE)
@@ -73,7 +74,7 @@ def of(source: Source, call: ast.Call) -> Effect | None:
     if _is_decorator(source, call) or trees.callee(source, call) is not None:
         return None
     name = _called(source, call)
-    if _STRIPE_CLASS.search(name) and name.rpartition(".")[2].startswith("create"):
+    if _STRIPE_CLASS.search(name) and name.rpartition(".")[2].startswith(("create", "refund")):
         return _judged(source, call, name, _from_keywords(source, call))
     if _CLIENT.fullmatch(name) and (_CLIENTS.search(name) or imports(source, "stripe")):
         if _is_stripe(source, name):
@@ -87,6 +88,11 @@ def of(source: Source, call: ast.Call) -> Effect | None:
 def _called(source: Source, call: ast.Call) -> str:
     """Return the dotted name of what a call calls, or hands on: `to_thread(stripe.Refund.create, ...)`."""
     name = trees.dotted(source, call.func)
+    if isinstance(call.func, ast.Name):  # create = stripe.Refund.create
+        known = holdings.standing(source, call.func.id, call.func, trees.scope_of(source, call))
+        known = known or source.bindings.get((source.tree, call.func.id), ())
+        if len(known) == 1 and isinstance(known[0].value, ast.Attribute):
+            return trees.dotted(source, known[0].value)
     if _HANDS_ON.search(name):
         for each in call.args[:2]:
             if isinstance(each, ast.Attribute):

@@ -142,6 +142,9 @@ def _of_parameter(source: Source, node: ast.Name, function: Function, way: _Way)
     if words.of_name(node.id) is not None:
         yield from _as_named(source, node, node.id, way)
         return
+    if words.is_models(node.id) and trees.is_tool(source, function, node.id):
+        yield Origin(Rule.KEY_FROM_RANDOM, f"what the model says as {node.id}", node, way.at)
+        return
     default = trees.parameters(function)[node.id]
     if default is not None:
         yield from _of(source, default, _outside(way, trees.scope_of(source, function), default))
@@ -184,9 +187,10 @@ def _of_field(source: Source, node: ast.AST, base: ast.expr, name: str, way: _Wa
 
 
 def _is_call_id(source: Source, base: ast.expr, name: str) -> bool:
-    """Return whether a field is the id of one call of a tool: `tool_call.id`."""
+    """Return whether a field is the id of one call of a tool, or of what was said: `tool_call.id`."""
     of_what = trees.dotted(source, base).rpartition(".")[2].removesuffix("[]")
-    return name in {"id", "uuid"} and words.is_caller(of_what)
+    said = isinstance(base, ast.Subscript) and trees.last_name(base) == "messages"
+    return name in {"id", "uuid"} and (said or words.is_caller(of_what))
 
 
 def _of_call(source: Source, node: ast.Call, way: _Way) -> Iterator[Origin]:

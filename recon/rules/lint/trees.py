@@ -4,12 +4,15 @@ Never judges anything.
 """
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
+# How frameworks mark a function that a model calls.
+_TOOL = re.compile(r"(?:.*\.)?(?:\w+_)?tool(?:_plain)?(?:\(\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,12 @@ def dotted(source: Source, node: ast.AST) -> str:
             names.append(node.attr + mark)
             mark, node = "", node.value
         elif isinstance(node, ast.Call):
-            mark, node = f"(){mark}", node.func
+            match node:
+                case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name))]):
+                    names.append(name + mark)
+                    mark, node = "", owner
+                case _:
+                    mark, node = f"(){mark}", node.func
         elif isinstance(node, ast.Subscript):
             mark, node = f"[]{mark}", node.value
         elif isinstance(node, ast.Await):
@@ -156,6 +164,24 @@ def dotted(source: Source, node: ast.AST) -> str:
         else:
             root = source.imports.get(node.id, node.id) if isinstance(node, ast.Name) else ""
             return ".".join(reversed([*names, root + mark]))
+
+
+def last_name(node: ast.expr) -> str:
+    """Return what it is called that an item is taken from: `messages` of `state["messages"][-1]`."""
+    while isinstance(node, ast.Subscript):
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            return node.slice.value
+        node = node.value
+    return plain(node).rpartition(".")[2]
+
+
+def is_tool(source: Source, function: Function, parameter: str) -> bool:
+    """Return whether a model calls a function and says this parameter; what is injected it does not say."""
+    if not any(_TOOL.fullmatch(dotted(source, each)) for each in function.decorator_list):
+        return False
+    arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    said = next((each.annotation for each in arguments if each.arg == parameter), None)
+    return said is None or "Injected" not in ast.unparse(said)
 
 
 def above(source: Source, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:

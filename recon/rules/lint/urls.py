@@ -59,7 +59,7 @@ def _address(call: ast.Call, method: str) -> ast.expr | None:
     if method in {"post", "apost"}:
         return named.get("url", next(iter(call.args), None))
     verb = named.get("method")
-    if method in {"request", "fetch"}:
+    if method in {"request", "fetch", "raw_request"}:
         if len(call.args) >= _REQUEST and verb is None:
             return call.args[1] if _is_post(call.args[0]) else None
         return named.get("url", next(iter(call.args), None)) if _is_post(verb) else None

@@ -49,7 +49,9 @@ _CALL = re.compile(
     r"(?:call|request|req|trace|span|correlation|invocation)_?(?:id|uuid)(?:_(?:var|ctx|context))?"
     r"|(?:the_|current_|get_|parent_)?(?:thread|conversation|chat|run)_id"
 )
-_CALLERS = re.compile(r"(?:\w+_)?(?:tool_?call|tool_?use|function_?call)|call|block|tc|fc")
+_CALLERS = re.compile(r"(?:\w+_)?(?:tool_?call|tool_?use|function_?call)s?|call|block|tc|fc")
+# Arguments of a tool that a model makes up anew each time, beside the key itself.
+_MODELS = re.compile(r"(?:\w+_)?(?:reason|note|comment|message|explanation|justification|description)s?")
 _KEY = re.compile(
     r"(?:\w+_)?idempoten(?:cy|ce|t)(?:_?(?:key|token|id|uuid|header|reference)(?:_(?:value|header|str))?)?"
     r"|(?:\w+_)?pay_?pal_request_id"
@@ -103,7 +105,7 @@ def of_function(name: str) -> Rule | None:
         return Rule.KEY_FROM_RANDOM
     if _CLOCK.search(name):
         return Rule.KEY_FROM_CLOCK
-    if _PROCESS.search(name) or name == "id":
+    if _PROCESS.search(name) or name in {"id", "hash"}:  # The hash of a text is another in each process.
         return Rule.KEY_FROM_ATTEMPT
     last = snake(name.rpartition(".")[2])
     return Rule.KEY_FROM_CALL_ID if _CALL.fullmatch(last) else None
@@ -135,6 +137,11 @@ def is_caller(name: str) -> bool:
 def is_key(name: str) -> bool:
     """Return whether a keyword, header, field or variable of this name holds an idempotency key."""
     return bool(_KEY.fullmatch(snake(name)))
+
+
+def is_models(name: str) -> bool:
+    """Return whether an argument of a tool of this name is of the model's making."""
+    return is_key(name) or bool(_MODELS.fullmatch(snake(name)))
 
 
 def passes_on(function: str) -> bool:
