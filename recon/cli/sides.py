@@ -1,5 +1,6 @@
 """Two sides in files, as every command that compares them reads them: options, frames and graces."""
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -189,6 +190,7 @@ def read(told: Told, doing: "Doing") -> Both:
     doing("Loading what reads files")
     from recon.doors.files import reading
 
+    _take_small_pages()
     mapping = reading.read_mapping(told.columns) if told.columns is not None else None
     doing(f"Reading {', '.join(told.intents)}")
     ours = reading.read_intents(told.intents, mapping, format_=told.intents_format)
@@ -197,6 +199,18 @@ def read(told: Told, doing: "Doing") -> Both:
     for note in (*ours.notes, *theirs.notes):  # First: they may be why nothing else can be said.
         say(note)
     return Both(ours, theirs, told.as_of or _latest(ours, theirs))
+
+
+def _take_small_pages() -> None:
+    """Let Arrow take its memory by jemalloc where it brings that, unless its own variable names another.
+
+    What it takes otherwise asks for huge pages, each cleared whole at its first byte: a tenth of all the
+    processor time of a diff of a million rows, and a tenth of its memory.
+    """
+    import pyarrow as pa
+
+    if "jemalloc" in pa.supported_memory_backends() and not os.environ.get("ARROW_DEFAULT_MEMORY_POOL"):
+        pa.set_memory_pool(pa.jemalloc_memory_pool())
 
 
 def _latest(ours: "Intake", theirs: "Intake") -> datetime:
