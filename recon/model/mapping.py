@@ -27,6 +27,7 @@ stops the reading. A filter keeps a row if its cell is one of the words, "" stan
 form of recon.toml is understood as well: columns, constants and statuses as tables, and amount_unit.
 """
 
+import functools
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -138,6 +139,7 @@ def parts(name: str, column: Column) -> tuple[str, ...]:
     return tuple(f"{name} {number}" for number in range(len(column.sums))) or (name,)
 
 
+@functools.lru_cache(maxsize=4096)  # More than a header has; each is asked for at every cell.
 def steps(source: str) -> tuple[str, ...]:
     """Return the names along a path, its column first: metadata[a.b].c is metadata, a.b, c.
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, time, timedelta, tzinfo
-from zoneinfo import ZoneInfo
 
+from recon.model import mapping
 from recon.model.documents import Table, error, is_line
 from recon.model.records.owners import DIGEST_AT, Profile, Step, is_group
 
@@ -139,8 +139,8 @@ def _zone(table: Table) -> tzinfo:
         return UTC
     name = table.text("zone")
     try:
-        return ZoneInfo(name)
-    except (ValueError, KeyError, OSError):  # No name of a zone, one that nobody knows, or a folder of some.
+        return mapping.zone_of(name)
+    except ValueError:
         raise table.error(
             f"zone is {name!r:.60}; expected a name such as Europe/Berlin or UTC.", "zone"
         ) from None
