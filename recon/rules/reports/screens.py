@@ -12,6 +12,7 @@ from recon.model.characters import harmless
 from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, Standing
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
+from recon.rules.reports import causes
 
 SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
 _WIDTH = 100  # Columns of a table that is written to a file.
@@ -68,14 +69,10 @@ def _rejected(rejects: tuple[Reject, ...]) -> list[RenderableType]:
     if not rejects:
         return []
     lines: list[RenderableType] = [_heading(f"Rejected rows: {len(rejects)}, not judged")]
-    for reject in rejects[:SHOWN]:
-        named = f" ({harmless(reject.id)})" if reject.id else ""
-        lines.append(
-            _indented(
-                Text(f"{harmless(reject.source)} row {reject.row}{named}: {harmless(reject.reason)}"), 2
-            )
-        )
-    return [*lines, *_more(len(rejects)), Text()]
+    told = causes.lines(rejects, ids=True)
+    lines += [_indented(Text(harmless(line.text)), 2) for line in told[:SHOWN]]
+    left = sum(line.number for line in told[SHOWN:])
+    return [*lines, *_more(left + SHOWN if left else 0), Text()]
 
 
 def _verdict(result: Result) -> Text:
@@ -171,7 +168,7 @@ def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:
     """Return the mismatches of one kind, each with its subject, its money and why."""
     likely = sum(mismatch.certainty == Certainty.PROBABLE for mismatch in found)
     note = "" if not likely else ", probable" if likely == len(found) else f", {likely} of them probable"
-    lines: list[RenderableType] = [_heading(f"{str(kind).replace('_', ' ')}: {len(found)}{note}")]
+    lines: list[RenderableType] = [_heading(f"{wording.plain(kind)}: {len(found)}{note}")]
     for mismatch in found[:SHOWN]:
         lines += _one(mismatch)
     return [*lines, *_more(len(found))]
@@ -203,7 +200,7 @@ def _pending(result: Result) -> list[RenderableType]:
     if result.in_flight:
         parts += [Text(), _heading(f"in flight: {len(result.in_flight)}, too young to judge")]
         for flight in result.in_flight[:SHOWN]:
-            becomes = str(flight.becomes).replace("_", " ")
+            becomes = wording.plain(flight.becomes)
             text = f"{harmless(flight.subject)}  {becomes} from {phrases.iso(flight.breaks_at)}"
             parts.append(_indented(Text(text), 2))
         parts += _more(len(result.in_flight))

@@ -111,7 +111,7 @@ def test_whatever_a_file_says_is_text_and_turns_nothing_around() -> None:
     html = pages.as_html(replace(report, refunds=side, policy_from=HOSTILE))
     drawn = Page(html)
 
-    assert not {"script", "img", "link", "iframe", "object", "base", "form", "a.exe"} & {
+    assert not {"script", "img", "link", "iframe", "object", "base", "form"} & {
         tag for tag, _ in drawn.elements
     }
     assert html.count("</style>") == 1
@@ -296,7 +296,3 @@ def test_other_graces_are_named_with_what_is_usual() -> None:
 
     assert "The graces are those of policy.toml" in text
     assert "120 minutes not 60, as usual stuck_after_minutes" in text
-
-
-def test_the_same_report_gives_the_same_page() -> None:
-    assert pages.as_html(a_report()) == pages.as_html(a_report())
