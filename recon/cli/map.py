@@ -152,7 +152,7 @@ def map_(
     stated = _stated(unit, currency, zone)
     answer = _looked(file, file_format, side, chosen, stated)
     if output is not None:
-        _deliver(answer, output)
+        _deliver(answer, output, guessed=side is None)
     if format_ is Format.JSON:
         print(json.dumps(_document(answer), indent=2, ensure_ascii=False))
     elif format_ is Format.TOML:
@@ -233,6 +233,7 @@ def _write_preset(preset: Preset | None, output: Path | None) -> None:
 
     Raises:
         ConfigurationError: none is named, nor a file to look at.
+        UnusableInput: the output has that side already, or is no map. It is as it was.
     """
     if preset is None:
         raise ConfigurationError("Name a FILE to look at, or --preset NAME; --presets lists them.")
@@ -240,17 +241,18 @@ def _write_preset(preset: Preset | None, output: Path | None) -> None:
         print(preset.text, end="")
         return
     from recon.doors import outputs
+    from recon.doors.files import maps
 
-    outputs.write(output, preset.text)
+    outputs.write(output, maps.joined(output, preset.side, preset.text))
     sides.say(f"The preset {preset.name} is written to {output}.")
 
 
-def _deliver(answer: Answer, output: Path) -> None:
+def _deliver(answer: Answer, output: Path, *, guessed: bool) -> None:
     """Write the map, or add it as one more side."""
     from recon.doors import outputs
     from recon.doors.files import maps
 
-    outputs.write(output, maps.joined(output, answer.proposal.side, answer.toml))
+    outputs.write(output, maps.joined(output, answer.proposal.side, answer.toml, guessed=guessed))
 
 
 def _document(answer: Answer) -> dict[str, Any]:

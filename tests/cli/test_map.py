@@ -128,12 +128,16 @@ def test_a_second_side_is_added_to_a_map_and_none_is_written_over(recon: Recon) 
     added = recon("map", "theirs.csv", "--output", "map.toml")
     kept = Path("map.toml").read_text()
     again = recon("map", "theirs.csv", "--output", "map.toml")
+    said = recon("map", "theirs.csv", "--side", "refunds", "--output", "map.toml")
 
     assert added.code == 0
     assert kept.startswith("# shop.csv as intents")
     assert "\n[refunds]\n" in kept
     assert again.code == 2
     assert "has [refunds] already" in again.stderr
+    assert "take [refunds] out of it first, or say --side" in " ".join(again.stderr.split())
+    assert said.code == 2
+    assert "--side" not in said.stderr
     assert Path("map.toml").read_text() == kept
     assert reading.read_mapping(Path("map.toml")).intents.columns["key"].sources == ("refund_no",)
 
@@ -219,6 +223,20 @@ def test_a_preset_is_printed_with_its_query_or_written(recon: Recon) -> None:
     assert (printed.code, kept.code) == (0, 0)
     assert "FROM spree_refunds" in printed.stdout
     assert Path("spree.toml").read_text() == printed.stdout
+
+
+def test_a_preset_is_added_to_a_person_s_map_and_never_written_over_it(recon: Recon) -> None:
+    own = '# Mine.\n[refunds]\nid = "refund"\n'
+    Path("map.toml").write_text(own)
+    added = recon("map", "--preset", "spree", "--output", "map.toml")
+    kept = Path("map.toml").read_text()
+    again = recon("map", "--preset", "spree", "--output", "map.toml")
+
+    assert (added.code, again.code) == (0, 2)
+    assert kept.startswith(own)
+    assert reading.read_mapping(Path("map.toml")).intents.columns
+    assert "has [intents] already" in again.stderr
+    assert Path("map.toml").read_text() == kept
 
 
 def test_the_presets_are_listed_for_people_and_programs(recon: Recon) -> None:

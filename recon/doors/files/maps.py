@@ -34,8 +34,10 @@ def named(folder: Path, name: str) -> Preset:
     return chosen
 
 
-def joined(path: Path, side: str, text: str) -> str:
+def joined(path: Path, side: str, text: str, *, guessed: bool = False) -> str:
     """Return a map's file with one more side, or the side alone where there is no such file.
+
+    guessed: nobody said the side, so that saying another one may be what is to do.
 
     Raises:
         UnusableInput: the file has that side already, or is no map. It is as it was.
@@ -48,8 +50,10 @@ def joined(path: Path, side: str, text: str) -> str:
         raise UnusableInput(f"{path} cannot be read as a map: name another file.") from None
     mapping_toml.read(old, file=str(path))
     if side in tomllib.loads(old):
+        other = ", or say --side if it is the other one" if guessed else ""
         raise UnusableInput(
-            f"{path} has [{side}] already and was left as it is: name another file, or say --side."
+            f"{path} has [{side}] already and was left as it is: name another file, or take [{side}] out of"
+            f" it first{other}."
         )
     return f"{old.rstrip()}\n\n{text}"
 
