@@ -144,13 +144,16 @@ def asked(words: Mapping[str, object]) -> Asked:
     return Asked(told.pop("call_id", None), told.pop("caller", None), told)
 
 
-def standing(gate: Gate, row: Guarded, noun: str, now: datetime) -> Outcome:
-    """Return how a side effect stands, looked up where nobody knows; sends nothing."""
+def standing(gate: Gate, row: Guarded, noun: str, now: datetime, *, until: float) -> Outcome:
+    """Return how a side effect stands, looked up where nobody knows; sends nothing.
+
+    until: when whoever asks has waited long enough, on the gate's timer.
+    """
     if guarding.step(row) is guarding.Step.LOOK:
         with suppress(ReconError):  # A run or a person is faster, or the database is away.
-            row = gate.look(row)
+            row = gate.look(row, until=until)
     if row.status is IntentStatus.DONE:
-        return gate.confirm(row, noun)
+        return gate.confirm(row, noun, until=until)
     if row.status is IntentStatus.FAILED:
         return outcomes.failed(noun, row)
     if row.first_sent_at is None and row.until <= now:

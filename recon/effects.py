@@ -153,9 +153,10 @@ class Guard:
             if isinstance(named, Unfit):
                 return outcomes.refused(named.reason)
             key = named[1]
-            with self._database.read() as connection:
+            until = self._gate.deadline()
+            with self._gate.reading(until) as connection:
                 row = intents.read(connection, *named)
-            return self._standing(row, noun)
+            return self._standing(row, noun, until)
         except ReconError as error:  # The database is away.
             log.warning("The status of %s cannot be read: %s", key, error)
         except Exception:
@@ -200,7 +201,7 @@ class Guard:
                 refusal = None if done else f"{who} found that it was not done"
                 row = replace(held, status=status, result_id=result_id, refusal=refusal, updated_at=now)
                 intents.write(connection, row, release=now)
-        return self._standing(row, noun)
+        return self._standing(row, noun, self._gate.deadline())
 
     def settle(self) -> Settled:
         """Look up what is unsettled, send nothing, and return what became of it.
@@ -301,11 +302,11 @@ class Guard:
             )
         return {name: whole[name] for name in self._declared.fingerprint}
 
-    def _standing(self, row: Guarded | None, noun: str) -> Outcome:
+    def _standing(self, row: Guarded | None, noun: str, until: float) -> Outcome:
         if row is None:
             return outcomes.never_asked(noun)
         own = replace(row, tool=self._tool)  # Another tool of the same operation may have begun it.
-        return self._told(callers.standing(self._gate, own, noun, self._clock()), noun)
+        return self._told(callers.standing(self._gate, own, noun, self._clock(), until=until), noun)
 
     def _told(self, outcome: Outcome, noun: str) -> Outcome:
         """Return the outcome; what nothing proves undone, and so is never sent again, is for a person."""

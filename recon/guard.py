@@ -258,20 +258,21 @@ class RefundTool:
         return Wanted(self._tool, _noun(intent), business.account, key, business.fingerprint, body, intent)
 
     def _status(self, order_id: str, account: AccountId) -> Outcome:
-        with self._database.read() as connection:
+        until = self._gate.deadline()  # One for all of them.
+        with self._gate.reading(until) as connection:
             found = intents.of_order(connection, account, order_id)[:_LISTED]
             rows = [intents.read(connection, each.account, each.key) for each in found]
         if not found:
             return outcomes.never_asked(f"refund of order {order_id}")
         pairs = zip(found, rows, strict=True)
         first, *others = (
-            self._standing(each, row or guarding.of_intent(each, self._tool)) for each, row in pairs
+            self._standing(each, row or guarding.of_intent(each, self._tool), until) for each, row in pairs
         )
         return replace(first, others=tuple(others))
 
-    def _standing(self, intent: Intent, row: Guarded) -> Outcome:
+    def _standing(self, intent: Intent, row: Guarded, until: float) -> Outcome:
         own = replace(row, tool=self._tool)
-        return callers.standing(self._gate, own, _noun(intent), self._clock())
+        return callers.standing(self._gate, own, _noun(intent), self._clock(), until=until)
 
 
 def settle(database: Database, settings: Settings, *, clock: Clock = callers.utc_now) -> Settled:

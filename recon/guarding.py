@@ -106,7 +106,7 @@ class Gate(Lookups):
         give_up: asked just before something is sent; nothing is sent once it says yes. began: when the caller
         began to wait, on the timer; None is now.
         """
-        until = self._deadline() if began is None else began + self._settings.deadline_seconds
+        until = self.deadline() if began is None else began + self._settings.deadline_seconds
         call = _Call(wanted, asked, until, give_up, holder())
         try:
             outcome = self._call(call)
@@ -183,7 +183,7 @@ class Gate(Lookups):
         while (left := call.until - self._timer()) > 0 and not call.give_up():
             self._sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_POLL_SECONDS)
-            with self._reading(call.until) as connection:
+            with self.reading(call.until) as connection:
                 found = intents.read(connection, row.account, row.key)
             if found is None or guarding.is_settled(found) or found.until <= self._clock():
                 return True

@@ -51,13 +51,15 @@ class Lookups:
         self._clock = clock
         self._timer = timer
 
-    def look(self, row: Guarded) -> Guarded:
+    def look(self, row: Guarded, *, until: float | None = None) -> Guarded:
         """Return what is known of it after one more look-up; as it is where somebody else is at it.
+
+        until: on the timer; None is the time of a whole call.
 
         Raises:
             ReconError: the database is away.
         """
-        until = self._deadline()
+        until = self.deadline() if until is None else until
         held = self._take(row, until)
         if held is None:
             return row
@@ -84,7 +86,7 @@ class Lookups:
         """Return how what is done stands now; it stays done where the world does not say."""
         if row.result_id is None:
             return outcomes.done(noun, row, again=True)
-        found = self._hands[row.tool].check(row, until=self._deadline() if until is None else until)
+        found = self._hands[row.tool].check(row, until=self.deadline() if until is None else until)
         if found.kind is FindingKind.DEAD:
             return outcomes.dead(noun, row, found.state)
         return outcomes.done(noun, row, state=found.state, again=True)
@@ -120,10 +122,11 @@ class Lookups:
         theirs, ours = self._hands[row.tool].now(), self._clock()
         return ours if theirs is None else max(ours, theirs)
 
-    def _deadline(self) -> float:
+    def deadline(self) -> float:
+        """Return when a call that begins now has ended, on the timer."""
         return self._timer() + self._settings.deadline_seconds
 
-    def _reading(self, until: float) -> AbstractContextManager[Connection]:
+    def reading(self, until: float) -> AbstractContextManager[Connection]:
         """Return a reading transaction that waits for others no longer than until then, but a moment."""
         return self._database.read(wait_seconds=self._patience(until))
 
@@ -141,7 +144,7 @@ class Lookups:
         others = finding.others
         if others:
             try:
-                with self._reading(until) as connection:
+                with self.reading(until) as connection:
                     others = strangers.among(connection, others)
             except ReconError as error:  # Nobody can say whose they are.
                 finding = replace(finding, kind=FindingKind.UNREADABLE, said=str(error))

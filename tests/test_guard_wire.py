@@ -1,5 +1,6 @@
 """What the provider, or whoever stands before it, may answer, and what of it the guard believes."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -98,3 +99,22 @@ def test_of_two_keys_for_one_order_at_once_one_is_sent(shop: Shop) -> None:
     with ThreadPoolExecutor(2) as threads:
         assert sorted(threads.map(ask, (0, 1))) == ["done", "rejected"]
     assert len(shop.posts()) == 1
+
+
+def test_a_status_takes_the_time_of_one_call_however_many_refunds_it_tells_of(
+    database: Database, sandbox: Street
+) -> None:
+    with a_shop(database, sandbox, settings=HASTY) as shop:
+        for each in ("pi_2", "pi_3", "pi_4", "pi_5"):
+            sandbox.payment(each, 10_000)
+            sandbox.fault(REFUNDS, "drop_after")
+            sandbox.fault(LISTS, "drop_before", times=2)
+            assert str(shop.refund(payment=each, reference=each).status) == "pending_unknown"
+        sandbox.fault(LISTS, "hang_before", times=9)
+        tool = shop.another(replace(HASTY, send_timeout_seconds=3.0))
+
+        began = time.monotonic()
+        told = tool.check_refund_status(ORDER)
+
+        assert time.monotonic() - began < 2 * HASTY.deadline_seconds
+        assert statuses(told, *told.others) == ["pending_unknown"] * 4
