@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recon.model.frames import Intake
 
 STDIN = "-"
-_REJECTS_SAID = 5  # Rejected rows that stderr names; the report has them all.
+_REJECTS_SAID = 5  # Lines of rejected rows on stderr; the report has them all.
 
 
 class Side(StrEnum):
@@ -234,10 +234,15 @@ def _latest(ours: "Intake", theirs: "Intake") -> datetime:
 
 def say_rejects(rejects: Sequence[Reject]) -> None:
     """Say on stderr which rows a report without them leaves out."""
-    for reject in rejects[:_REJECTS_SAID]:
-        say(f"{reject.source} row {reject.row}: {reject.reason}.")
-    if len(rejects) > _REJECTS_SAID:
-        say(f"{len(rejects) - _REJECTS_SAID} more rows were rejected; --format json lists them.")
+    from recon.rules.reports import causes
+
+    lines = causes.lines(rejects)
+    for line in lines[:_REJECTS_SAID]:
+        say(f"{line.text}.")
+    left = sum(line.number for line in lines[_REJECTS_SAID:])
+    if left:
+        more = "1 more row was" if left == 1 else f"{left:,} more rows were"
+        say(f"{more} rejected; recon diff --format json lists them all.")
 
 
 def say(sentence: str) -> None:

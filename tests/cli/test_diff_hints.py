@@ -35,3 +35,23 @@ def test_a_side_that_nobody_can_read_is_exit_3_and_names_the_command_that_maps_i
         "recon: The only row of intents.json could not be judged, so nothing was compared:"
         " recon map intents.json proposes a map.\n"
     )
+
+
+def test_many_rows_of_one_cause_are_one_sentence_and_hide_no_other(diff: Recon) -> None:
+    spoiled = [{**INTENT, "key": f"k{n}", "currency": "xyz"} for n in range(2, 302)]
+    write([INTENT, *spoiled, {**INTENT, "key": "k302", "created_at": "soon"}], [REFUND])
+
+    first, second = diff("--format", "csv", *LATER).stderr.splitlines()
+
+    assert first.startswith("recon: intents.json rows 2, 3, 4 and 297 more: currency must be")
+    assert second.startswith("recon: intents.json row 302: created_at must be")
+
+
+def test_of_many_causes_the_first_are_said_and_how_many_rows_are_not(diff: Recon) -> None:
+    flawed = ("account", "amount_minor", "currency", "status", "created_at", "updated_at", "first_sent_at")
+    write([{**INTENT, "key": f"k{n}", name: ["?"]} for n, name in enumerate(flawed)], [REFUND])
+
+    said = diff("--format", "csv", *LATER).stderr.splitlines()[1:]
+
+    assert ["intents.json row" in line for line in said] == [True] * 5 + [False]
+    assert said[-1] == "recon: 2 more rows were rejected; recon diff --format json lists them all."

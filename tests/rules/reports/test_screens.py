@@ -84,6 +84,17 @@ def test_a_long_list_is_cut_in_the_table_and_says_so() -> None:
     assert "and 30 more" in text
 
 
+def test_many_rejects_of_one_cause_are_one_line_and_hide_no_other() -> None:
+    rejected = [Reject("r.csv", row, None, "currency is missing") for row in range(1, 302)]
+    rejected += [Reject("r.csv", row, None, f"cause {row}") for row in range(302, 325)]
+
+    text = drawn(a_result(rejected=tuple(rejected)))
+
+    assert "Rejected rows: 324, not judged\n  r.csv rows 1, 2, 3 and 298 more: currency is missing\n" in text
+    assert text.count("cause ") == screens.SHOWN - 1
+    assert "and 4 more; --format json lists all" in text
+
+
 def test_the_table_in_a_file_is_plain() -> None:
     text = screens.table_text(
         a_result(
