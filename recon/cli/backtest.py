@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recon.cli import progress, sides
+from recon.cli import exits, progress, sides
 from recon.cli.options import Format, Output
 from recon.model import policies
 from recon.model.errors import ConfigurationError
@@ -58,6 +58,7 @@ def backtest(
 
     Exit 0: the table is there.
     Exit 2: the input or an argument cannot be used.
+    Exit 3: the table is there, without the rows that were rejected.
     """
     told = sides.told(
         (intents, more_intents, intents_format),
@@ -72,11 +73,19 @@ def backtest(
     asked = dict(map(_asked, grace or ()))
     with progress.patient() as doing:
         read = sides.read(told, doing)
+        rejects = (*read.intents.rejects, *read.refunds.rejects)
+        sides.say_rejects(rejects)
         trial = _trial(read, told, asked, hours, doing)
+    _print(trial, told.policy, format_)
+    if rejects:
+        raise typer.Exit(exits.INCOMPLETE)
+
+
+def _print(trial: "Trial", policy: Policy, format_: Format) -> None:
     from recon.rules.reports import ladders
 
     if format_ is Format.JSON:
-        sys.stdout.write(ladders.json_text(trial, told.policy))
+        sys.stdout.write(ladders.json_text(trial, policy))
         return
     from rich.console import Console
 

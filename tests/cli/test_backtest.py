@@ -1,5 +1,6 @@
 import json
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,6 +123,22 @@ def test_what_cannot_be_used_is_exit_2(backtest: Recon, arguments: tuple[str, ..
 
     assert (run.returncode, run.stdout) == (2, "")
     assert said in run.stderr
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_rejected_rows_are_said_and_exit_3(backtest: Recon, form: str) -> None:
+    whole = backtest(*HOURS, "--grace", "missing_after_minutes", "--format", form)
+    write(
+        [*json.loads(Path("intents.json").read_text()), {**INTENT, "currency": "xyz"}],
+        [*json.loads(Path("refunds.json").read_text()), {**REFUND, "id": None, "intent_key": None}],
+    )
+    run = backtest(*HOURS, "--grace", "missing_after_minutes", "--format", form)
+
+    assert (whole.returncode, run.returncode, run.stdout) == (0, 3, whole.stdout)
+    assert [line.partition(":")[2].partition(":")[0] for line in run.stderr.splitlines()] == [
+        " intents.json row 5",
+        " refunds.json row 4",
+    ]
 
 
 def test_two_files_without_a_row_have_nothing_to_report(backtest: Recon) -> None:
