@@ -16,9 +16,6 @@ _NAMES = re.compile(
     r"guidelines|rules|role|"
     r"backstory|goal|developer_message|playbook|sop|tool_doc|docs?)(?:_\w+)?"
 )
-_TOOL = re.compile(
-    r"(?:\w+_)?(?:tools?|function_tool|kernel_function|ai_function|action|skill|structured_tool)(?:_\w+)?"
-)
 _SPEAKS = re.compile(
     r"\byou are (?:a|an|the)\b|\byour (?:task|job|role|goal)\b|\bthe assistant\b|\bthe agent\b|\btool call",
     re.IGNORECASE,
@@ -95,15 +92,8 @@ def _documented(source: Source, statement: ast.Expr) -> str | None:
     owner = source.parents.get(statement)
     if not isinstance(owner, Function) or owner.body[0] is not statement:
         return None
-    marked = any(_TOOL.fullmatch(words.snake(each)) for each in _decorators(source, owner))
+    marked = any(words.marks_a_tool(each) for each in trees.decorators(source, owner))
     return owner.name if marked or words.moves_money(owner.name) else None
-
-
-def _decorators(source: Source, function: Function) -> Iterator[str]:
-    """Return the last names of a function's decorators."""
-    for each in function.decorator_list:
-        callee = each.func if isinstance(each, ast.Call) else each
-        yield trees.dotted(source, callee).rpartition(".")[2]
 
 
 def _named(source: Source, keyword: ast.keyword) -> str:

@@ -4,15 +4,12 @@ Never judges anything.
 """
 
 import ast
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
-# How frameworks mark a function that a model calls.
-_TOOL = re.compile(r"(?:.*\.)?(?:\w+_)?tool(?:_plain)?(?:\(\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +172,11 @@ def last_name(node: ast.expr) -> str:
     return plain(node).rpartition(".")[2]
 
 
-def is_tool(source: Source, function: Function, parameter: str) -> bool:
-    """Return whether a model calls a function and says this parameter; what is injected it does not say."""
-    if not any(_TOOL.fullmatch(dotted(source, each)) for each in function.decorator_list):
-        return False
-    arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-    said = next((each.annotation for each in arguments if each.arg == parameter), None)
-    return said is None or "Injected" not in ast.unparse(said)
+def decorators(source: Source, function: Function) -> Iterator[str]:
+    """Return the last names of a function's decorators."""
+    for each in function.decorator_list:
+        callee = each.func if isinstance(each, ast.Call) else each
+        yield dotted(source, callee).rpartition(".")[2]
 
 
 def above(source: Source, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:

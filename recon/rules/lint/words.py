@@ -50,6 +50,10 @@ _CALL = re.compile(
     r"|(?:the_|current_|get_|parent_)?(?:thread|conversation|chat|run)_id"
 )
 _CALLERS = re.compile(r"(?:\w+_)?(?:tool_?call|tool_?use|function_?call)s?|call|block|tc|fc")
+# How frameworks mark a function that a model calls.
+_TOOL = re.compile(
+    r"(?:\w+_)?(?:tools?|function_tool|kernel_function|ai_function|action|skill|structured_tool)(?:_\w+)?"
+)
 # Arguments of a tool that a model makes up anew each time, beside the key itself.
 _MODELS = re.compile(r"(?:\w+_)?(?:reason|note|comment|message|explanation|justification|description)s?")
 _KEY = re.compile(
@@ -137,6 +141,11 @@ def is_caller(name: str) -> bool:
 def is_key(name: str) -> bool:
     """Return whether a keyword, header, field or variable of this name holds an idempotency key."""
     return bool(_KEY.fullmatch(snake(name)))
+
+
+def marks_a_tool(decorator: str) -> bool:
+    """Return whether a decorator of this name makes a function one that a model calls."""
+    return bool(_TOOL.fullmatch(snake(decorator)))
 
 
 def is_models(name: str) -> bool:
