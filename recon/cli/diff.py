@@ -1,18 +1,20 @@
 """`recon diff`: two files in, what disagrees between them out; no configuration and no database."""
 
+import glob
 import io
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from zoneinfo import ZoneInfo
 
 import typer
 
 from recon.cli import exits, progress, sides
+from recon.model import mapping
 from recon.model.errors import ConfigurationError, UnusableInput
 from recon.model.records.results import Result
 from recon.model.records.words import Verdict
@@ -95,6 +97,7 @@ def diff(
         policy=policy,
     )
     how = _how(format_, output, zone)
+    _spare(output, [*told.intents, *told.refunds, *(str(each) for each in (columns, policy) if each)])
     raise typer.Exit(exit_code(_reported(told, how, _earlier(compare))))
 
 
@@ -135,6 +138,19 @@ def _how(format_: Format, output: Path | None, zone: str) -> _How:
     return _How(format_, output, (zone, _zone(zone)))
 
 
+def _spare(output: Path | None, named: Sequence[str]) -> None:
+    """Raise where a report would take the place of a file that is read for it; named: paths and patterns.
+
+    Raises:
+        ConfigurationError: it would. Nothing was read.
+    """
+    if output is None or not output.is_file():  # What is no file is written to, never replaced.
+        return
+    paths = [path for each in named for path in (each, *glob.glob(each, recursive=True))]  # noqa: PTH207 - a pattern may be absolute.
+    if any(os.path.exists(path) and output.samefile(path) for path in paths):  # noqa: PTH110 - a name may be too long for a Path.
+        raise ConfigurationError(f"--output names {output}, which is read for the report: name another file.")
+
+
 def _zone(name: str) -> tzinfo:
     """Return a zone by its name.
 
@@ -142,8 +158,8 @@ def _zone(name: str) -> tzinfo:
         ConfigurationError: there is none of that name on this machine.
     """
     try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # No such zone, a path out of their folder, a folder of zones.
+        return mapping.zone_of(name)
+    except ValueError:
         raise ConfigurationError(
             f"--zone must be the name of a time zone, such as UTC or Europe/Berlin; found {name[:40]!r}."
         ) from None

@@ -48,6 +48,17 @@ def test_a_report_names_the_files_that_a_pattern_found(recon: Recon) -> None:
 
 
 @pytest.mark.usefixtures("several")
+@pytest.mark.parametrize("refunds", ["2026-01.jsonl", "2026-*.jsonl"])
+def test_a_report_takes_no_file_s_place_that_it_is_made_of(recon: Recon, refunds: str) -> None:
+    before = Path("2026-01.jsonl").read_bytes()
+
+    run = recon("diff", "intents.json", refunds, "--output", "./2026-01.jsonl", *AS_JSON)
+
+    assert (run.returncode, run.stdout, Path("2026-01.jsonl").read_bytes()) == (2, "", before)
+    assert "--output names 2026-01.jsonl, which is read for the report" in run.stderr
+
+
+@pytest.mark.usefixtures("several")
 def test_the_intents_may_be_several_files_too(recon: Recon) -> None:
     for name in ("k1", "k2"):
         Path(f"{name}.json").write_text(json.dumps([{**INTENT, "key": name}]))
