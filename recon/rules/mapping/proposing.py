@@ -12,7 +12,7 @@ from recon.model.layout import Layout
 from recon.model.mapping import NOTHING, Column, Filter, Side
 from recon.model.records.maps import Line, Preset, Proposal, Question, Stated, Sureness
 from recon.model.samples import Sample
-from recon.rules.mapping import choosing, fields, sides
+from recon.rules.mapping import choosing, fields, sides, totals
 from recon.rules.mapping.choosing import EMPTY, Found, cells_of
 from recon.rules.mapping.fields import Drawn
 from recon.rules.mapping.names import BEGINNINGS, normal
@@ -48,12 +48,17 @@ def propose(
 
     side: as the person says; None is what it looks like. preset: one that knows the file, if any does.
     """
+    closing = () if sample.objects else totals.filters(sample)
+    sample = _kept(sample, closing)
     guess = sides.guess(sample, preset=preset)
     taken = side or guess.side
     known = layout.of(sample.headers, taken, NOTHING)
     like = preset.told.side(taken) if preset is not None else NOTHING
-    filters = layout.of(sample.headers, taken, like).side.filters
+    filters = (*layout.of(sample.headers, taken, like).side.filters, *closing)
     drawn = Drawn(_kept(sample, filters), taken, stated or Stated())
+    drawn.doubts += [
+        f"Rows whose {each.column} says {each.words[0]} are left out as totals." for each in closing
+    ]
     if side is None and not guess.sure:
         text = "Is it what you meant to refund (--side intents) or what the provider did (--side refunds)?"
         drawn.questions.append(Question("side", text))

@@ -270,6 +270,30 @@ def test_what_stands_where_there_is_nothing_is_said_once_for_all_columns() -> No
     assert proposal.empty == ("NULL",)
 
 
+@pytest.mark.parametrize(
+    "closing, where",
+    [
+        (
+            {"idempotency_key": "Summe", "total": "98.00"},
+            'where = [{ column = "idempotency_key", is_not = "Summe" }]',
+        ),
+        (
+            {"idempotency_key": "Grand total:"},
+            'where = [{ column = "idempotency_key", is_not = "Grand total:" }]',
+        ),
+        ({**SHOP, "idempotency_key": "Summe"}, ""),
+        ({"idempotency_key": "k2", "total": "98.00"}, ""),
+    ],
+)
+def test_a_closing_line_with_the_total_is_left_out_by_a_filter_and_said(closing: Row, where: str) -> None:
+    found = sample(SHOP, {**dict.fromkeys(SHOP, ""), **closing})
+    proposal = proposing.propose(found)
+
+    assert where in writing.text(proposal, found)
+    assert bool(proposal.filters) is bool(where)
+    assert any("left out as totals" in doubt for doubt in proposal.doubts) is bool(where)
+
+
 NAMES = st.one_of(
     st.sampled_from(["id", "key", "amount", "total", "status", "date", "currency", "metadata", "a.b"]),
     st.text(max_size=12),
