@@ -5,7 +5,7 @@ Never says which unit whole numbers are in: nobody can see that.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _STYLES = (
     (".", ""),
@@ -53,21 +53,7 @@ def look(cells: Iterable[object]) -> Written:
         return best
     other = (",", ".") if best.decimal == "." else (".", ",")
     as_groups = _in_style(texts, *other)
-    return best if as_groups.read < best.read else _with(best, other)
-
-
-def _with(best: Written, other: tuple[str, str]) -> Written:
-    """Return what is known with the style that it may be in as well."""
-    return Written(
-        best.count,
-        best.read,
-        best.decimals,
-        best.negative,
-        best.longest,
-        best.decimal,
-        best.thousands,
-        other,
-    )
+    return best if as_groups.read < best.read else replace(best, either=other)
 
 
 def _signed(text: str) -> tuple[bool, str]:
