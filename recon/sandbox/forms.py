@@ -21,7 +21,7 @@ PAGE_LIMIT = 100
 PAGE_DEFAULT = 10
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def pairs(encoded: str) -> list[tuple[str, str]]:

@@ -109,6 +109,7 @@ def test_a_disputed_charge_is_not_refunded(sandbox: Street) -> None:
         ({}, None, None, 400),
         ({"payment_intent": "pi_1", "amount": "ten"}, "parameter_invalid_integer", "amount", 400),
         ({"payment_intent": "pi_1", "amount": "10.5"}, "parameter_invalid_integer", "amount", 400),
+        ({"payment_intent": "pi_1", "amount": "\u0661\u0660"}, "parameter_invalid_integer", "amount", 400),
         ({"payment_intent": "pi_1", "amount": 0}, "parameter_invalid_integer", "amount", 400),
         ({"payment_intent": "pi_1", "amount": -5}, "parameter_invalid_integer", "amount", 400),
         ({"payment_intent": "pi_1", "colour": "red"}, "parameter_unknown", "colour", 400),
