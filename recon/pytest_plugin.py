@@ -14,6 +14,7 @@ Nothing leaves this machine, and each test begins with an empty provider and emp
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recon.sandbox.server import Sandbox
 
 MARKER = "recon_faults"
+_OPTIONS = {"times", "after_s"}
 # What loses an answer after the refund, and a rate limit: whatever asks again must come to one refund.
 FAULTS = ("drop_after", "hang_after", "cut_body_after", "html_200_after", "500_after", "429")
 _AFTER_S = {"hang_after": 2.0}  # Real seconds: longer than recon_tool waits, and no test's whole time.
@@ -51,6 +53,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         raise pytest.UsageError(
             f"{metafunc.definition.nodeid} is marked {MARKER} and asks for no fixture that meets them: "
             "expected recon_sandbox, recon_tool, recon_environment or assert_one_refund."
+        )
+    strange = ", ".join(sorted(set(marker.kwargs) - _OPTIONS))
+    if strange:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: expected {MARKER}(*faults, times=1, after_s=None), "
+            f"found {strange}."
         )
     faults = [(each, marker.kwargs) for each in marker.args or FAULTS]
     metafunc.parametrize("recon_sandbox", faults, indirect=True, ids=[each for each, _ in faults])
@@ -101,6 +109,11 @@ def recon_environment(
     STRIPE_API_KEY, RECON_STRIPE_BASE_URL, RECON_DATABASE_URL, and NO_PROXY. A tool reads them when it is
     made: make it in the test, or in a fixture that asks for this one.
     """
+    if "_live_" in str(getattr(sys.modules.get("stripe"), "api_key", "")):
+        pytest.fail(
+            "Expected no live key in a test, found one in stripe.api_key: a module took it as it was "
+            "imported. Let the tool read STRIPE_API_KEY when it is made, and run tests without a live key."
+        )
     scratch = _scratch()
     told: Mapping[str, str] = scratch.environment(
         recon_sandbox.url, _recon_books[0], proxies=os.environ.get("NO_PROXY", "")
@@ -119,15 +132,17 @@ def recon_tool(recon_sandbox: "SandboxHand", _recon_books: "tuple[Path, Database
 
 
 @pytest.fixture
-def assert_one_refund(recon_sandbox: "SandboxHand") -> Callable[[str], None]:
+def assert_one_refund(recon_sandbox: "SandboxHand") -> Callable[..., None]:
     """A function of an order's id or a payment's, which fails unless it has exactly one live refund.
+
+    Without a name it looks at all payments together; with amount_minor=4900 the refund must be of that.
 
     What it says then: the refunds, each request with its key, its answer and its fault, and what to do.
     """
 
-    def check(order_or_payment: str) -> None:
+    def check(order_or_payment: str | None = None, *, amount_minor: int | None = None) -> None:
         __tracebackhide__ = True
-        wrong = recon_sandbox.wrong(order_or_payment)
+        wrong = recon_sandbox.wrong(order_or_payment, amount_minor=amount_minor)
         if wrong is not None:
             pytest.fail(wrong)
 

@@ -88,6 +88,19 @@ def test_a_day_later(recon_sandbox, recon_environment, assert_one_refund):
         assert_one_refund("pi_1")
 
 
+def test_amounts_and_all_payments(recon_sandbox, recon_environment, assert_one_refund):
+    recon_sandbox.payment("pi_1")
+    recon_sandbox.payment("pi_2")
+    shop.by_order("8812", 4)
+    assert_one_refund("pi_1", amount_minor=4)
+    assert_one_refund()
+    with pytest.raises(pytest.fail.Exception, match="Expected a refund of 4900 minor units, found one of 4"):
+        assert_one_refund("pi_1", amount_minor=4900)
+    shop.client().v1.refunds.create({"payment_intent": "pi_2", "amount": 4})
+    with pytest.raises(pytest.fail.Exception, match="Expected 1 refund, found 2"):
+        assert_one_refund()
+
+
 def test_faults(recon_sandbox, recon_environment):
     recon_sandbox.payment("pi_1")
     recon_sandbox.fault("500_before", times=9)
@@ -138,7 +151,7 @@ def test_good_tools_pass_and_a_naive_one_is_told_what_it_did(tmp_path: Path) -> 
 
     for fault in pytest_plugin.FAULTS:
         assert f"test_good[{fault}] PASSED" in told
-    assert "= 1 failed, 11 passed in" in told
+    assert "= 1 failed, 12 passed in" in told
     failure = told.partition("test_naive[drop_after] __")[2].partition("= PASSES =")[0]
     lines = [each for each in failure.splitlines() if each.startswith("E ")]
     assert lines[0].startswith("E       Failed: Expected 1 refund, found 2: re_")
@@ -164,3 +177,33 @@ def test_a_marker_without_a_fixture_that_meets_faults_is_refused(tmp_path: Path)
         "is marked recon_faults and asks for no fixture that meets them: expected recon_sandbox"
         in told.stdout
     )
+
+
+LIVE = """
+import stripe
+
+stripe.api_key = "sk_live_secret"
+
+
+def test_live(recon_environment):
+    pass
+"""
+KEYWORD = """
+import pytest
+
+
+@pytest.mark.recon_faults("429", time=2)
+def test_keyword(recon_sandbox):
+    pass
+"""
+
+
+def test_a_live_key_that_a_module_took_and_an_unknown_option_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "test_live.py").write_text(LIVE)
+    live = run(tmp_path).stdout
+    (tmp_path / "test_keyword.py").write_text(KEYWORD)
+    keyword = run(tmp_path).stdout
+
+    assert "Expected no live key in a test, found one in stripe.api_key" in live
+    assert "1 error" in live
+    assert "expected recon_faults(*faults, times=1, after_s=None), found time." in keyword

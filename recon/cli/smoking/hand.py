@@ -11,7 +11,7 @@ from recon.cli.smoking.stages import REFUNDS, sendings
 from recon.doors.stripe.provider import Provider
 from recon.model.records.provider import Refund
 from recon.model.records.sendings import Sent
-from recon.model.records.words import AccountId
+from recon.model.records.words import DEAD, AccountId
 from recon.rules import once
 
 _LOOK_SECONDS = 90.0  # A third of it for one answer: on a busy machine too.
@@ -79,20 +79,26 @@ class SandboxHand:
         """Return the refunds of a payment, or of all: live ones and those that failed."""
         return tuple(self._refunds([payment] if payment else sorted(self._payments)))
 
-    def wrong(self, named: str) -> str | None:
+    def wrong(self, named: str | None = None, *, amount_minor: int | None = None) -> str | None:
         """Return None where an order or payment has exactly one live refund; else what is so, line by line.
+
+        named: None looks at all payments together. amount_minor: of the one refund; None is any.
 
         Raises:
             ValueError: no such order or payment was made here.
         """
-        payment = self._orders.get(named, named)
-        if payment not in self._payments:
+        payment = None if named is None else self._orders.get(named, named)
+        if payment is not None and payment not in self._payments:
             raise ValueError(
                 f"Expected an order or payment that recon_sandbox.payment(..., order=...) made, found "
                 f"{named!r}."
             )
-        sent = tuple(each for each in self.requests() if each.payment == payment)
-        why = once.judged(sent, self.refunds(payment))
+        sent = tuple(each for each in self.requests() if payment in {None, each.payment})
+        made = self.refunds(payment)
+        why = once.judged(sent, made)
+        found = next((each.amount_minor for each in made if each.status not in DEAD), None)
+        if why is None and amount_minor not in {None, found}:
+            why = f"Expected a refund of {amount_minor} minor units, found one of {found}."
         return None if why is None else "\n".join([why, *(f"  {line}" for line in once.story(sent))])
 
     def _refunds(self, payments: list[str]) -> Iterator[Refund]:
