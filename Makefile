@@ -41,7 +41,7 @@ lint: setup ## ruff, mypy --strict and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: setup ## measure recon diff beside a plain pandas merge, in one run on this machine
+bench: setup ## measure the diff beside pandas, datacompy, fastrecon and DuckDB, in one run (ARGS="--only merge")
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 lock: setup ## resolve pyproject.toml anew into both lock files (ARGS="--upgrade" for newer versions)
