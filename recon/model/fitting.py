@@ -20,8 +20,8 @@ from recon.model.mapping import Case, Column, Sign
 _ZONELESS_TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
 _DATE = r"^(\d{4}-\d{2}-\d{2})$"
 _TEXT = pa.large_string()
-# Bookkeepers write (49.00) and 49.00- for -49.00.
-_BEHIND = (r"^\((.*)\)$", r"^([^-]*)-$")
+BEHIND = (r"^\((.*)\)$", r"^([^-]*)-$")
+"""How bookkeepers write -49.00: (49.00) and 49.00-."""
 
 
 def without(raw: pd.Series, empty: Iterable[str]) -> pd.Series:
@@ -60,17 +60,22 @@ def numerals(raw: pd.Series, how: Column) -> Cells:
     read = cells.texts(_spelled(raw, how.decimal))
     values, bad = read.values, read.bad
     if how.sign != Sign.POSITIVE:
-        for pattern in _BEHIND:
+        for pattern in BEHIND:
             values = pc.replace_substring_regex(values, pattern, r"-\1")
-    mark, between = re.escape(how.decimal), re.escape(how.thousands)
-    grouped = f"[0-9]{{1,3}}({between}[0-9]{{2,3}})*{between}[0-9]{{3}}|" if how.thousands else ""
-    fits = pc.match_substring_regex(values, f"^-?({grouped}[0-9]+)({mark}[0-9]*)?$")
+    fits = pc.match_substring_regex(values, f"^-?{styled_as(how.decimal, how.thousands)}$")
     values, bad = _only(values, fits, bad)
     if how.thousands:
         values = pc.replace_substring(values, how.thousands, "")
     if how.decimal != ".":
         values = pc.replace_substring(values, how.decimal, ".")
     return _signed(values, bad, how.sign)
+
+
+def styled_as(decimal: str, thousands: str) -> str:
+    """Return the pattern of an amount without its sign; `part` is what stands behind the decimal mark."""
+    mark, between = re.escape(decimal), re.escape(thousands)
+    grouped = f"[0-9]{{1,3}}({between}[0-9]{{2,3}})*{between}[0-9]{{3}}|" if thousands else ""
+    return f"({grouped}[0-9]+)({mark}(?P<part>[0-9]*))?"
 
 
 def integers(raw: pd.Series, how: Column) -> Cells:

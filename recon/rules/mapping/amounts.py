@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from recon.model import fitting
+
 _STYLES = (
     (".", ""),
     (",", ""),
@@ -22,7 +24,6 @@ _STYLES = (
     (".", "\N{RIGHT SINGLE QUOTATION MARK}"),
 )
 _GROUP = 3  # Digits between two marks of thousands: with three behind it, a lone mark may be either.
-_BEHIND = re.compile(r"\((?P<inside>.*)\)|(?P<before>[^-]+)-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,9 @@ def look(cells: Iterable[object]) -> Written:
 
 def _signed(text: str) -> tuple[bool, str]:
     """Return whether an amount is below zero, and its digits: bookkeepers write (49.00) and 49.00-."""
-    behind = _BEHIND.fullmatch(text)
+    behind = next((found for each in fitting.BEHIND if (found := re.fullmatch(each, text))), None)
     if behind is not None:
-        return True, (behind["inside"] or behind["before"] or "").strip()
+        return True, behind[1].strip()
     return text.startswith("-"), text.removeprefix("-")
 
 
@@ -81,9 +82,7 @@ def _in_style(texts: list[tuple[bool, str]], decimal: str, thousands: str) -> Wr
 
 def _parts(texts: list[tuple[bool, str]], decimal: str, thousands: str) -> Iterator[tuple[bool, str | None]]:
     """Yield the digits behind each amount's mark; None where the style does not read it."""
-    mark, between = re.escape(decimal), re.escape(thousands)
-    grouped = f"[0-9]{{1,3}}({between}[0-9]{{2,3}})*{between}[0-9]{{3}}|" if thousands else ""
-    pattern = re.compile(f"({grouped}[0-9]+)({mark}(?P<part>[0-9]*))?")
+    pattern = re.compile(fitting.styled_as(decimal, thousands))
     for below, text in texts:
         match = pattern.fullmatch(text)
         yield below, None if match is None else match["part"] or ""
