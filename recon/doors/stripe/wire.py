@@ -4,7 +4,6 @@ Never sends anything by itself, and no error that leaves here carries the key.
 """
 
 import math
-import re
 import socket
 import threading
 import time
@@ -27,7 +26,6 @@ from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.records.guarded import Heard
 from recon.model.settings import ProviderSettings
 
-_SECRET = re.compile(r"\b(?:[sr]k|whsec)_\w+")  # Keys, and what signs webhooks.
 # What the provider calls its errors; gateways call theirs otherwise, or nothing. The last two are of old
 # API versions. Source: https://docs.stripe.com/api/errors
 _KINDS = {
@@ -281,7 +279,7 @@ def meaning(error: stripe.StripeError, what: str) -> Later | ReconError:
     if status < 400 or error.error is None:  # noqa: PLR2004 - as above
         named = f"{status}, request {request}" if request else f"{status}"
         return ProviderUnavailable(f"{what} broke off: the answer ({named}) is not the provider's.")
-    said = _SECRET.sub("***", str(error.user_message or "no reason given"))[:200]
+    said = refusals.masked(str(error.user_message or "no reason given"))[:200]
     kind = {400: Senseless, 403: Forbidden, 404: Missing}.get(status, ProviderRefused)
     code = error.code or getattr(error.error, "code", None)
     return kind(refusals.refused(what, status=status, code=code, request=request, said=said))
