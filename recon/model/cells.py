@@ -27,10 +27,10 @@ _LARGEST_EXACT_FLOAT = 2.0**53
 _WHOLE = r"^-?[0-9]+(\.0*)?$"
 _DECIMAL = r"^-?[0-9]+(\.[0-9]*)?$"
 # Zone and seconds are asked for; a comma, a week date or a lone date are not read as a time.
-_ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)? ?(Z|z|UTC|[+-]\d{2}(:?\d{2})?)$"
+ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)? ?(Z|z|UTC|[+-]\d{2}(:?\d{2})?)$"
 # Unix seconds from 1973 to 2286. Eight digits are a date without dashes, thirteen are milliseconds: neither
 # is guessed.
-_UNIX = r"^[0-9]{9,10}(\.0*)?$"
+UNIX = r"^[0-9]{9,10}(\.0*)?$"
 # The years 2 to 9998: what Python's datetime holds after a grace is added or taken away. Ticks by unit.
 _FIRST_SECOND, _LAST_SECOND = -62_104_060_800, 253_370_764_799
 _SPAN = {
@@ -269,10 +269,10 @@ def _short(digits: Arrow) -> list[str | None]:
 
 def _instants_of(cells: Cells) -> Cells:
     """Return times from ISO 8601 texts with a zone and from Unix seconds."""
-    seconds = pc.match_substring_regex(cells.values, _UNIX)
+    seconds = pc.match_substring_regex(cells.values, UNIX)
     if pc.any(seconds).as_py():
         return _mixed_instants(cells, seconds)
-    iso = _matching(cells, _ISO)
+    iso = _matching(cells, ISO)
     try:
         return within(iso.values.cast(INSTANT), iso.bad)
     except pa.ArrowInvalid:  # No such day, more than six decimals, or a spelling that only pandas reads.

@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from recon.model import mapping
+from recon.model import cells, fitting, mapping
 
-_ISO = re.compile(
-    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(?P<zone> ?(Z|z|UTC|[+-]\d{2}(:?\d{2})?))?"
-)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # From 1973 to 2286, as numbers of seconds and of their parts.
 _COUNTED = (
-    (re.compile(r"[0-9]{9,10}(\.0*)?"), "unix"),
+    (re.compile(cells.UNIX), "unix"),
     (re.compile(r"[0-9]{12,13}(\.0*)?"), "unix_ms"),
     (re.compile(r"[0-9]{15,16}(\.0*)?"), "unix_us"),
 )
@@ -61,9 +57,9 @@ class Written:
     dates: int = 0
 
 
-def look(cells: Iterable[object]) -> Written | None:
+def look(held: Iterable[object]) -> Written | None:
     """Return how times are written; None where they are no times."""
-    listed = [cell for cell in cells if not isinstance(cell, bool)][:_TRIED]
+    listed = [cell for cell in held if not isinstance(cell, bool)][:_TRIED]
     texts = [_text(cell) for cell in listed]
     if not texts:
         return None
@@ -80,10 +76,10 @@ def _text(cell: object) -> str:
 
 def _as_iso(texts: list[str]) -> Written:
     """Return how many are ISO 8601."""
-    full = [match for text in texts if (match := _ISO.fullmatch(text))]
-    dates = sum(bool(_DATE.fullmatch(text)) for text in texts)
-    zoneless = sum(match["zone"] is None for match in full) + dates
-    return Written(len(texts), len(full) + dates, zoneless=zoneless, dates=dates)
+    zoned = sum(bool(re.fullmatch(cells.ISO, text)) for text in texts)
+    bare = sum(bool(re.fullmatch(fitting.ZONELESS_TIME, text)) for text in texts)
+    dates = sum(bool(re.fullmatch(fitting.DATE, text)) for text in texts)
+    return Written(len(texts), zoned + bare + dates, zoneless=bare + dates, dates=dates)
 
 
 def _as_counts(texts: list[str]) -> list[Written]:
