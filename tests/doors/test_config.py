@@ -10,10 +10,9 @@ import pytest
 from recon.doors import config
 from recon.model import registry
 from recon.model.errors import ConfigurationError
-from recon.model.mapping import Column, Side
 from recon.model.records.words import Role
 from recon.model.sections import SECTIONS
-from recon.model.settings import IntentsMapping, Secret, Settings, build
+from recon.model.settings import Secret, Settings, build
 from recon.rules import ownership
 
 SHIPPED = Path(__file__).parents[2] / "config"
@@ -387,26 +386,3 @@ def test_settings_show_no_secret() -> None:
 
     assert "hidden" not in repr(loaded)
     assert "hidden" not in str(loaded.provider.api_key)
-
-
-def test_a_mapping_of_somebody_elses_table_is_read_whole() -> None:
-    columns = {"key": "id", "amount_minor": "sum", "status": "state", "created_at": "created"}
-    told = {
-        "table": "shop.refunds",
-        "amount_unit": "major",
-        "columns": columns,
-        "statuses": {"ok": "done"},
-        "constants": {"currency": "usd", "account": ""},
-    }
-
-    side = Side(
-        {
-            "key": Column(("id",)),
-            "amount": Column(("sum",)),
-            "status": Column(("state",), words={"ok": "done"}),
-            "created_at": Column(("created",)),
-            "currency": Column(missing="usd"),
-            "account": Column(missing=""),
-        }
-    )
-    assert build({"intents": told}).intents == IntentsMapping("shop.refunds", side)
