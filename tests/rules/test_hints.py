@@ -123,6 +123,34 @@ def test_the_smaller_part_of_the_missing_is_no_sign_of_wrong_times() -> None:
     assert said(ours, theirs[:18]) == ()
 
 
+def test_a_refund_that_names_another_intent_is_no_sign_of_wrong_times() -> None:
+    ours, theirs = shifted(SECOND)
+
+    assert said(ours, [*theirs[:4], *({**each, "intent_key": "other"} for each in theirs[4:])]) == ()
+
+
+def test_a_missing_intent_whose_refund_is_anothers_is_none_of_the_missing() -> None:
+    ours = [intent(-9), intent(9), intent(1, refund_id="re_9", payment="pi_1")]
+    theirs = [refund(-9), refund(9, intent_key="k9"), refund(1, -2 * HOUR)]
+
+    assert said(ours, theirs) == ()
+
+
+def test_the_time_of_an_intent_is_when_it_was_sent_first() -> None:
+    ours, theirs = shifted(-6 * SECOND)
+    ours = [{**each, "first_sent_at": each["created_at"], "created_at": NOON.isoformat()} for each in ours]
+
+    assert "mostly 6 s apart" in said(ours, theirs)[0]
+
+
+def test_what_the_times_explain_is_not_told_of_the_ends_as_well() -> None:
+    ours, theirs = shifted(-10 * HOUR)
+
+    (hint,) = said(ours[4:], theirs[4:])
+
+    assert "mostly 10 h 0 min apart" in hint
+
+
 @pytest.mark.parametrize("later", [SECOND, -5 * SECOND, DAY])
 def test_what_agrees_gives_no_hint(later: timedelta) -> None:
     assert said(*shifted(later)) == ()
