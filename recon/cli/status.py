@@ -19,7 +19,7 @@ from recon.model.records.words import Kind, NoticeState, Verdict
 if TYPE_CHECKING:
     from recon.doors.store.engines import Database
     from recon.doors.store.glance import Unsettled
-    from recon.model.records.runs import Lease, Run
+    from recon.model.records.runs import Account, AccountReading, Lease, Run
     from recon.model.records.tools import Switch
     from recon.model.settings import Settings
 
@@ -71,17 +71,7 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
         "last_run_verdict": last.verdict if last is not None else None,
         "at_work": _at_work(at_work, settings.lease.duration),
         "accounts_read": {"read": sum(each.complete for each in read.values()), "of": len(read)},
-        "accounts": [
-            {
-                "account": each.account,
-                "livemode": each.livemode,
-                "covered_from": _time(each.covered_from),
-                "watermark_at": _time(each.watermark_at),
-                "read": read[each.account].complete if each.account in read else None,
-                "error": read[each.account].error if each.account in read else None,
-            }
-            for each in mirror.accounts(database)
-        ],
+        "accounts": [_account(each, read.get(each.account)) for each in mirror.accounts(database)],
         "open_cases": {
             "total": waiting.waiting,
             "kinds": {str(kind): n for kind, n in waiting.kinds.items() if n},
@@ -100,6 +90,18 @@ def facts(database: "Database", settings: "Settings", *, now: datetime) -> dict[
         "undelivered_since": _time(outbox.waits_since(database, now=now)),
         "slack": settings.slack.enabled,
         "switched_off": [_switch(each) for each in switches.thrown(database)],
+    }
+
+
+def _account(known: "Account", read: "AccountReading | None") -> dict[str, Any]:
+    """Return how far an account is covered, and whether the last run read it to its end."""
+    return {
+        "account": known.account,
+        "livemode": known.livemode,
+        "covered_from": _time(known.covered_from),
+        "watermark_at": _time(known.watermark_at),
+        "read": read.complete if read is not None else None,
+        "error": read.error if read is not None else None,
     }
 
 

@@ -12,7 +12,7 @@ from recon.model import registry
 from recon.model.errors import ConfigurationError
 from recon.model.records.words import Role
 from recon.model.sections import SECTIONS
-from recon.model.settings import Secret, Settings, build
+from recon.model.settings import Secret, Settings
 from recon.rules import ownership
 
 SHIPPED = Path(__file__).parents[2] / "config"
