@@ -8,6 +8,8 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml --all-extras --universal --python
 	--generate-hashes --no-header --no-emit-index-url --no-emit-find-links --quiet
 
 comma := ,
+# One more than there are cores: a test that waits for a process or a page leaves its core to another.
+WORKERS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 # Loopback is never reached through a proxy.
 export NO_PROXY := localhost,127.0.0.1,::1$(if $(NO_PROXY),$(comma)$(NO_PROXY))
@@ -33,7 +35,7 @@ dashboard: setup ## open the operator's desk on this machine
 	@$(BIN)/recon dashboard $(ARGS)
 
 test: setup browser ## run every test, PostgreSQL and browser included (ARGS="-k words" for some)
-	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: setup ## ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check

@@ -103,12 +103,13 @@ def _print(report: dict[str, object]) -> None:
         figures = report[name]
         assert isinstance(figures, dict)
         print(
-            f"{name:8}  p10 {figures['p10_ms']:7.2f} ms  median {figures['median_ms']:7.2f} ms  p95 {figures['p95_ms']:7.2f} ms  "
-            f"processor {figures['processor_ms']:6.2f} ms"
+            f"{name:8}  p10 {figures['p10_ms']:7.2f} ms  median {figures['median_ms']:7.2f} ms  "
+            f"p95 {figures['p95_ms']:7.2f} ms  processor {figures['processor_ms']:6.2f} ms"
         )
     print(
         f"the guarded call takes {report['more_ms']} ms more at the median (goal: {GOAL_MS:g}), "
-        f"{report['more_p10_ms']} ms at the calmest tenth, in {report['statements']} statements and {report['commits']} commits"
+        f"{report['more_p10_ms']} ms at the calmest tenth, in {report['statements']} statements "
+        f"and {report['commits']} commits"
     )
     if "processes" in report:
         each = report["calls_per_second"]
