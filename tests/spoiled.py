@@ -87,7 +87,7 @@ def contents() -> dict[str, bytes]:
         ".json": json.dumps([*ROWS, page]).encode(),
         ".jsonl": b"\n".join(json.dumps(value).encode() for value in (*ROWS, page, record)),
         ".parquet": file.getvalue(),
-        ".csv.gz": gzip.compress(csv),
+        ".csv.gz": gzip.compress(csv, mtime=0),
     }
 
 

@@ -44,7 +44,7 @@ ROWS = [{"id": "7", "info": {"refund": {"id": "re_1"}}}, {"id": "8", "info": Non
         ("shop.csv", f"\ufeff{CSV}"),
         ("shop.tsv", CSV.replace(",", "\t")),
         ("shop.csv", CSV.replace(",", ";")),
-        ("shop.csv.gz", gzip.compress(CSV.encode())),
+        ("shop.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
         ("shop.json", json.dumps(ROWS)),
         ("shop.json", json.dumps({"refunds": ROWS})),
         ("shop.json", json.dumps({"data": ROWS, "has_more": False})),
