@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 import pytest
@@ -38,6 +39,7 @@ def test_a_case_is_found_and_resolved_without_a_mouse(desk: Desk, tab: Tab) -> N
     reach(page, "Find exactly")
     page.keyboard.type(str(case.mismatch.order_id))
     page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]text="))  # What is drawn anew takes no key that came before.
     settled(page)
     reach(page, "Table")
     page.keyboard.press("ArrowRight")
