@@ -148,7 +148,10 @@ class Gate(Lookups):
             return self.confirm(row, noun, until=call.until)
         if mine:
             return self._settle(row, call) if begun is None else self._send(row, call, begun)
-        return None if self._wait(row, call) else outcomes.told(row, noun, None, again=True)
+        # Whoever holds it may send it any moment, also where it was looked for and cancelled before.
+        if self._wait(row, call):
+            return None
+        return outcomes.unknown(noun, row.key, person=row.refusal is not None)
 
     def _enter(self, call: _Call) -> tuple[Guarded, bool, Guarded | _Bar | None]:
         """Return what the books say now, whether this call alone may act on it, and what came of beginning.
