@@ -78,6 +78,19 @@ def test_a_sweep_finds_what_a_dead_process_left_and_not_what_a_live_one_holds(sh
     assert (busy.looked, free.done, shop.status()) == (0, 1, "done")
 
 
+def test_who_waits_beside_a_call_that_may_send_again_is_not_told_that_nothing_was_sent(hasty: Shop) -> None:
+    hasty.street.fault(REFUNDS, "429", times=9)
+    hasty.refund()
+    row = hasty.row()
+    with hasty.database.write() as connection:
+        held = intents.take(
+            connection, row, "another", now=hasty.now, until=hasty.now + timedelta(seconds=45)
+        )
+    assert (str(row.status), held is not None) == ("cancelled", True)
+
+    assert str(hasty.refund().status) == "pending_unknown"
+
+
 def test_three_silences_end_a_sweep(shop: Shop) -> None:
     for number in range(5):
         shop.street.payment(f"pi_s{number}", 5000)
