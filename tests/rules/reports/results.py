@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recon.model.records.reports import Report, Side
-from recon.model.records.results import Counts, Mismatch, Money, Policy, Reading, Result
+from recon.model.records.results import Mismatch, Money, Policy, Reading, Result
 from recon.model.records.words import AccountId, Certainty, Kind, Subject, Verdict
+from tests import builders
 
 AT = datetime(2026, 3, 6, 17, tzinfo=UTC)
 MISMATCH = Mismatch(
@@ -18,21 +19,7 @@ MISMATCH = Mismatch(
     since=AT,
     why="49.00 USD went back twice.",
 )
-COUNTS = Counts(
-    intents=2,
-    refunds=3,
-    matched=1,
-    matched_inferred=0,
-    declared_repeats=0,
-    in_flight=0,
-    healable=0,
-    system=0,
-    withheld=0,
-    rejected=0,
-    superseded=0,
-    unknown_status=0,
-    mismatches={Kind.DUPLICATE: 1},
-)
+COUNTS = replace(builders.a_result().counts, intents=2, refunds=3, matched=1, mismatches={Kind.DUPLICATE: 1})
 
 
 def a_result(**fields: Any) -> Result:  # noqa: ANN401 - any field of the record
