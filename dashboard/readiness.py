@@ -9,6 +9,7 @@ from pkgutil import iter_modules
 from typing import Final
 
 import dashboard
+from dashboard import nagle
 
 # The pages themselves, which Streamlit runs for each visitor, and the module that asks for this.
 RUN: Final = frozenset({"app", "served", "views"})
@@ -17,6 +18,7 @@ RUN: Final = frozenset({"app", "served", "views"})
 @asynccontextmanager
 async def ready(_: object) -> AsyncIterator[None]:
     """Load beside the server what its pages import: it answers at once, also while it still loads."""
+    nagle.switch_off()
     loading = asyncio.create_task(asyncio.to_thread(_load))
     yield
     await loading

@@ -2,7 +2,8 @@
 
 python -m tests.bench.desk [--database postgres|sqlite] [--cases 100000] [--entries 1000000] [--tabs 10]
     [--folder DIR]
-Prints one JSON line and a table of medians. A browser is new for each first page, so that nothing is cached;
+Prints one JSON line and a table of medians. A browser is new for each first page, so that nothing is cached,
+and nobody watches it where not said; beside it, in turn, is a page of Streamlit's that has a grid alone;
 the server is warm but where it says cold: then the page is the first that anybody asks it for. --folder keeps
 the filled database, and takes it again.
 """
@@ -13,6 +14,8 @@ import os
 import platform
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +33,8 @@ from recon.doors.store.engines import Database
 from tests import crowd
 from tests.bench import questions
 from tests.bench.tabs import Tab
-from tests.served import chromium, served
+from tests.bench.unwatched import unwatched
+from tests.served import answered, chromium, free_port, served
 
 VISITS, COLD, CLICKS = 7, 3, 10
 IDLE_SECONDS = 60
@@ -105,7 +109,8 @@ def measured(url: str, folder: Path, *, tabs: int) -> dict[str, object]:
         found["cold server listens"], found["cold server, first page"] = map(_median, (starts, firsts))
         with served(folder, settings) as address:
             _visit(browser, address)
-            found["first page"] = _median([_visit(browser, address) for _ in range(VISITS)])
+            found["first page, browser watched"] = _median([_visit(browser, address) for _ in range(VISITS)])
+            found |= _unwatched(folder, address)
             found |= _clicked(browser, address, case.id)
             found |= _crowded(browser, address, tabs)
     return found
@@ -115,6 +120,37 @@ def _visit(browser: Browser, address: str) -> float:
     tab = Tab.open(browser, address)
     tab.close()
     return tab.milliseconds
+
+
+def _unwatched(folder: Path, address: str) -> dict[str, object]:
+    """Return the first page of the desk and that of a page of Streamlit's alone, in turn."""
+    with plainly_served(folder) as plain, unwatched() as browser:
+        pairs = [(browser.visit(address), browser.visit(plain)) for _ in range(VISITS + 1)]
+    ours, theirs = (statistics.median(each) for each in zip(*pairs[1:], strict=True))
+    return {
+        "first page": round(ours),
+        "first page of Streamlit alone": round(theirs),
+        "first page / Streamlit alone": round(ours / theirs, 2),
+    }
+
+
+@contextmanager
+def plainly_served(folder: Path) -> Iterator[str]:
+    """Serve a page with a grid as Streamlit does by itself."""
+    port, log = free_port(), folder / "plain.log"
+    flags = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
+    flags |= {"browser.gatherUsageStats": "false"}
+    command = [sys.executable, "-m", "streamlit", "run", str(Path(__file__).with_name("plain.py"))]
+    command += [word for name, value in flags.items() for word in (f"--{name}", str(value))]
+    with (
+        log.open("wb") as written,
+        subprocess.Popen(command, cwd=folder, stdout=written, stderr=written) as it,
+    ):
+        try:
+            answered(f"http://127.0.0.1:{port}/_stcore/health", it, log)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            it.terminate()
 
 
 def _clicked(browser: Browser, address: str, named: str) -> dict[str, object]:
