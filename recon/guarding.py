@@ -161,11 +161,11 @@ class Gate(Lookups):
         Raises:
             LeaseLost: somebody was faster.
         """
-        now, wanted = self._clock(), call.wanted
-        begun = None
+        wanted, begun = call.wanted, None
         with self._writing(call.until) as connection:
             # Payments are locked before rows, by all, so that no two wait for each other.
             barrier = intents.blocked(connection, wanted)
+            now = self._clock()  # Not before: it may have waited, and leases are taken and read by this.
             row, mine = intents.enter(
                 connection, wanted, call.holder, now=now, until=now + self._settings.lease
             )
@@ -175,7 +175,7 @@ class Gate(Lookups):
             new = guarding.step(row) is Step.SEND and not keys.drift(row.fingerprint, wanted.fingerprint)
             if mine and new:
                 begun = self._begun(connection, row, barrier)
-            elif row.until > (longest := guarding.longest_lease(now, self._settings)):
+            elif row.until > (longest := guarding.longest_lease(self._clock(), self._settings)):
                 intents.shorten(connection, row, longest)
         call.number = number
         return row, mine, begun

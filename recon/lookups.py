@@ -100,10 +100,11 @@ class Lookups:
             ReconError: the database is away. What was found until then is written down.
         """
         began, silences = self._timer(), 0
-        now = self._clock()
-        lease, rest = (each(now, self._settings) for each in (guarding.longest_lease, guarding.longest_rest))
         with self._database.write() as connection:
             intents.follow(connection)
+            now = self._clock()  # Not before: it may have waited, and leases are judged by this.
+            longest = (guarding.longest_lease, guarding.longest_rest)
+            lease, rest = (each(now, self._settings) for each in longest)
             intents.shorten_all(connection, lease=lease, rest=rest)
         limit = self._settings.settle_limit
         with self._database.read() as connection:
@@ -176,8 +177,8 @@ class Lookups:
         )
 
     def _take(self, row: Guarded, until: float) -> Guarded | None:
-        now = self._clock()
         with self._writing(until) as connection:
+            now = self._clock()
             held = intents.take(connection, row, holder(), now=now, until=now + self._settings.lease)
         return None if held is None else replace(held, tool=row.tool)
 

@@ -273,7 +273,8 @@ class Explorer:
                 break
         for order, status in orders.items():
             sent_at = books.sent_at(world, f"k{order}")
-            states.ended(world, f"k{order}", status, self.scene.minor, sent_at)
+            busy = any(orders[each] == "pending_unknown" for each in orders if each != order)
+            states.ended(world, f"k{order}", status, self.scene.minor, sent_at, busy=busy)
 
     def _schedules(self, root: Node) -> int:
         """Return how many schedules there are from the beginning to an end, with all that is allowed."""

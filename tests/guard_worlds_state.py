@@ -240,10 +240,11 @@ def written(before: World, after: World, places: Places) -> None:
             raise Broken(f"{key} became done, and was never refunded")
 
 
-def ended(world: World, key: str, status: str, minor: int, sent_at: float | None) -> None:
+def ended(world: World, key: str, status: str, minor: int, sent_at: float | None, *, busy: bool) -> None:
     """Return where a caller in calm weather may be told that for the last time.
 
-    sent_at: when the books say that the first request left.
+    sent_at: when the books say that the first request left. busy: another intent of the payment ends
+    pending_unknown, and waits for a person.
 
     Raises:
         Broken: it does not come to the end that the provider's books prove.
@@ -256,7 +257,8 @@ def ended(world: World, key: str, status: str, minor: int, sent_at: float | None
         taken = sum(each.minor for each in world.made if not each.dead)
         old = sent_at is not None and world.time >= sent_at + SAFE_SECONDS
         refused = any(each.key == key and each.answer in {"refused", "taken"} for each in world.kept)
-        fits = world.off or old or refused or taken + minor > HELD
+        waits = busy and status == "rejected" and sent_at is None
+        fits = world.off or old or refused or waits or taken + minor > HELD
     if not fits:
         raise Broken(f"{key} ends {status} in calm weather")
 

@@ -3,12 +3,13 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, update
+from sqlalchemy import Connection, create_engine, update
 
 from recon import guard
 from recon.doors import config, intents
@@ -267,6 +268,31 @@ def test_the_guard_loads_no_frames_and_no_front() -> None:
     )
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("swept", [True, False])
+def test_who_stood_still_before_its_turn_shortens_no_lease(
+    hasty: Shop, monkeypatch: pytest.MonkeyPatch, *, swept: bool
+) -> None:
+    hasty.street.fault(REFUNDS, "drop_before")
+    hasty.street.fault(LISTS, "500_before")
+    hasty.refund()
+    row, write = hasty.row(), Database.write
+
+    def late(database: Database, **named: float) -> AbstractContextManager[Connection]:
+        monkeypatch.undo()
+        hasty.pass_time(hours=25)
+        with write(database) as connection:
+            assert intents.take(connection, row, "another", now=hasty.now, until=hasty.now + HASTY.lease)
+        return write(database, **named)
+
+    monkeypatch.setattr(Database, "write", late)
+    if swept:
+        assert hasty.tool.settle() == Settled()
+    else:
+        assert str(hasty.refund().status) == "pending_unknown"
+
+    assert (hasty.row().holder, hasty.row().until) == ("another", hasty.now + HASTY.lease)
 
 
 @pytest.mark.parametrize("swept", [True, False])
