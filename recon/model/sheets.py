@@ -302,14 +302,19 @@ class Sheet:
         return ["; ".join(part) for part in parts]
 
     def _named(self, problem: Problem) -> str:
-        """Return what a message calls a column: our name, and the source's where it has another."""
+        """Return what a message calls the column of a problem."""
         how = self._as(problem.column)
         theirs = how.needs
         if how.sums and problem.raw != problem.column:
             theirs = (how.sums[self._parts(problem.column).index(problem.raw)],)
-        if not theirs or theirs == (problem.column,):
-            return problem.column
-        return f"{problem.column} (column {' or '.join(map(cells.shown, theirs))})"
+        return named(problem.column, theirs)
+
+
+def named(column: str, theirs: Sequence[str]) -> str:
+    """Return what a message calls a column: our name, and the source's where it has another."""
+    if tuple(theirs) in {(), (column,)}:
+        return column
+    return f"{column} (column {' or '.join(map(cells.shown, theirs))})"
 
 
 def latest(columns: Mapping[str, Arrow]) -> datetime | None:

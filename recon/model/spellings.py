@@ -6,14 +6,25 @@ Never changes what anybody sees.
 import re
 import unicodedata
 
+# What looks like ASCII: dashes, Greek and Cyrillic letters, the letters of mathematics, those of full width.
+# Source: https://www.unicode.org/Public/security/latest/confusables.txt, those that differ by no stroke.
+ALIKE = (
+    "\u2010-\u2015\u2212\ufe58\ufe63"
+    "\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03c1"
+    "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0435\u043e"
+    "\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u04bb\u0501\u051a-\u051d"
+    "\U0001d400-\U0001d7ff\uff01-\uff5e"
+)
+"""Characters, as a pattern lists them, that look like one of ASCII."""
+
 # What has no width and no form wherever it stands, beside what Python calls white space.
 # Source: Default_Ignorable_Code_Point of
 # https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt
-_UNSEEN = (
+UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_HIDDEN = re.compile(f"[{_UNSEEN}]")
+_HIDDEN = re.compile(f"[{UNSEEN}]")
 
 
 def seen(text: str) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recon.model.cells import Arrow
 
-_LAST_BLANK, _FIRST_BEYOND_ASCII = 32, 128
+_LAST_BLANK, _LAST_PRINTABLE, _FIRST_BEYOND_ASCII = 32, 126, 128
 
 
 def plain(column: Arrow) -> Arrow:
@@ -45,6 +45,13 @@ def is_bytes(column: Arrow) -> bool:
 def holds_zero(column: Arrow) -> bool:
     """Return whether some text of a plain column holds a zero byte, which no database keeps."""
     return any(len(letters) and letters.min() == 0 for _, letters in map(_letters, column.chunks))
+
+
+def is_printable(column: Arrow) -> bool:
+    """Return whether plain texts hold nothing but ASCII to be seen, and spaces; quick, and to be sure."""
+    parts = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    held = [letters for _, letters in map(_letters, parts) if len(letters)]
+    return all(letters.min() >= _LAST_BLANK and letters.max() <= _LAST_PRINTABLE for letters in held)
 
 
 def _is_text(kind: Arrow) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from recon.model.disguises import Disguise, Sort
 from recon.model.layout import Named
 from recon.model.mapping import Side
 from recon.model.objects import Refusal
@@ -34,8 +35,8 @@ class Reading:
     side: "intents" or "refunds". told: what a map says of the side. known: headers that are likely, in lower
     case. named: what its columns are called. notes: for people. incomplete: a sentence when it says itself
     that it is only a part. left_out: records that are none of this side's, by what one of them is. rows: how
-    many rows there were so far; filtered: those of them that the map's filters keep out. places: tells on
-    which lines rows stand; None where it has no lines.
+    many rows there were so far; filtered: those of them that the map's filters keep out. disguised: ids that
+    are not what they look like. places: tells on which lines rows stand; None where it has no lines.
     """
 
     side: str
@@ -47,6 +48,7 @@ class Reading:
     left_out: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     filtered: int = 0
+    disguised: dict[Sort, Disguise] = field(default_factory=dict)
     places: Callable[[Collection[int]], Mapping[int, int]] | None = None
 
     def told_left_out(self) -> list[str]:

@@ -16,12 +16,13 @@ import pyarrow.compute as pc
 from recon.doors.files import documents, sources, tables
 from recon.doors.files.pieces import Piece, Reading
 from recon.doors.files.sources import Source
-from recon.model import amounts, cells, columns, dtypes, frames, mapping_toml, sheets
+from recon.model import amounts, cells, columns, disguises, dtypes, frames, mapping_toml, sheets
 from recon.model.columns import INTENTS, REFUNDS
+from recon.model.disguises import Sort
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
 from recon.model.layout import Named
-from recon.model.mapping import EMPTY, NOTHING, Map
+from recon.model.mapping import EMPTY, NOTHING, Column, Map
 from recon.model.phrases import several
 from recon.model.records.results import Reject
 from recon.model.sheets import Part
@@ -95,6 +96,7 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
             reading.rows += len(piece.raw) + len(piece.refusals) + piece.left_out
             reading.filtered += piece.left_out
             parts.append(_part(piece, source, side))
+            _look_closely(reading, piece, parts[-1])
             refused += _refused(piece, source)
         if side == REFUNDS:
             _check_ids(source, parts[begun:])
@@ -128,6 +130,15 @@ def _part(piece: Piece, source: Source, side: str) -> Part:
     """Return a piece's rows as a part of the side's frame."""
     read = frames.part_of_intents if side == INTENTS else frames.part_of_refunds
     return read(piece.raw, source=source.name, how=piece.how)
+
+
+def _look_closely(reading: Reading, piece: Piece, part: Part) -> None:
+    """Note which ids of a part are not what they look like."""
+    for ours in disguises.IDS[reading.side]:
+        how = piece.how.columns.get(ours, Column())
+        found = disguises.find(sheets.named(ours, how.needs), part.columns[ours], part.rows)
+        for sort, each in found.items():
+            reading.disguised[sort] = disguises.both(reading.disguised.get(sort), each)
 
 
 def _check_ids(source: Source, parts: Iterable[Part]) -> None:
@@ -197,7 +208,16 @@ def _notes(readings: Iterable[tuple[Source, Reading]]) -> list[str]:
         found += [f"{source.name}: {note}" for note in reading.notes]
         found += [f"{source.name}: {what} left out." for what in reading.told_left_out()]
         found += [f"{source.name}: {what}." for what in reading.told_filtered()]
+        found += [f"{source.name}: {what}" for what in _told_disguised(reading)]
     return found
+
+
+def _told_disguised(reading: Reading) -> list[str]:
+    """Return what to say of ids that are not what they look like, each sort with the first one's place."""
+    found = [(sort, reading.disguised[sort]) for sort in Sort if sort in reading.disguised]
+    rows = {each.row for _, each in found}
+    lines = reading.places(rows) if rows and reading.places is not None else {}
+    return [disguises.told(sort, each, lines.get(each.row)) for sort, each in found]
 
 
 def _without_status(intake: Intake, side: str) -> list[str]:
