@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +56,14 @@ def test_of_many_causes_the_first_are_said_and_how_many_rows_are_not(diff: Recon
 
     assert ["intents.json row" in line for line in said] == [True] * 5 + [False]
     assert said[-1] == "recon: 2 more rows were rejected; recon diff --format json lists them all."
+
+
+def test_filters_that_keep_nothing_are_exit_3_and_said(diff: Recon) -> None:
+    where = 'where = [{ column = "status", is = "DONE" }]\n'
+    Path("map.toml").write_text(f"[intents]\n{where}[refunds]\n{where}")
+
+    run = diff("--format", "json", "--columns", "map.toml", *LATER)
+
+    assert (run.returncode, json.loads(run.stdout)["verdict"]) == (3, "incomplete")
+    for side in ("intents", "refunds"):
+        assert f"recon: the map's filters by 'status' do not keep the only row of {side}, so" in run.stderr

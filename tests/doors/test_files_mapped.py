@@ -11,7 +11,8 @@ import pytest
 from recon.doors.files import reading
 from recon.model.errors import UnusableInput
 from recon.model.frames import Intake
-from tests.doors.refund_files import HEADER, OBJECT, ROW, ids, refunds_of
+from recon.model.mapping import Filter, Map, Side
+from tests.doors.refund_files import FLAT, HEADER, OBJECT, ROW, ids, refunds_of
 
 SHOP = """
 [intents]
@@ -247,3 +248,23 @@ def test_what_a_filter_keeps_out_is_told_and_doubted_where_nothing_is_left(
 
     assert intake.notes == said
     assert (intake.read, len(intake.frame) + intake.left_out) == (3, 3)
+    assert (intake.incomplete is None) is (word != "jpy")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_side_of_which_a_filter_keeps_nothing_was_not_read(tmp_path: Path, suffix: str) -> None:
+    kinds = {"a": ("sale", "sale"), "b": ("sale", "refund")}
+    for name, rows in kinds.items():
+        table = pd.DataFrame(
+            [{**FLAT, "id": f"re_{name}{place}", "kind": kind} for place, kind in enumerate(rows)]
+        )
+        write = {".csv": table.to_csv(index=False), ".jsonl": table.to_json(orient="records", lines=True)}
+        (tmp_path / f"{name}{suffix}").write_text(write[suffix])
+    told = Map(refunds=Side(filters=(Filter("kind", ("refund",)),)))
+
+    one, both = (reading.read_refunds(str(tmp_path / f"{name}{suffix}"), told) for name in "a*")
+
+    assert one.incomplete == (
+        "the map's filters by 'kind' keep none of the 2 rows of refunds, so nothing of this side was compared"
+    )
+    assert (both.incomplete, len(both.frame)) == (None, 1)

@@ -109,6 +109,7 @@ def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
     incomplete = [
         f"{source.name}: {reading.incomplete}" for source, reading in readings if reading.incomplete
     ]
+    incomplete += _emptied(side, readings)
     return replace(
         intake,
         rejects=tuple(rejects),
@@ -210,6 +211,20 @@ def _notes(readings: Iterable[tuple[Source, Reading]]) -> list[str]:
         found += [f"{source.name}: {what}." for what in reading.told_filtered()]
         found += [f"{source.name}: {what}" for what in _told_disguised(reading)]
     return found
+
+
+def _emptied(side: str, readings: Sequence[tuple[Source, Reading]]) -> list[str]:
+    """Return why a side of which the filters keep nothing is no side that was read; else nothing.
+
+    A wrong word in a filter and an hour in which nothing happened look alike.
+    """
+    rows = sum(reading.rows for _, reading in readings)
+    if not rows or sum(reading.filtered for _, reading in readings) < rows:
+        return []
+    filters = {each.column: None for _, reading in readings for each in reading.told.filters}
+    none = "do not keep the only row" if rows == 1 else f"keep none of the {rows:,} rows"
+    by = " and ".join(map(cells.shown, filters))
+    return [f"the map's filters by {by} {none} of {side}, so nothing of this side was compared"]
 
 
 def _told_disguised(reading: Reading) -> list[str]:
