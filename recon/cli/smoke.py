@@ -61,7 +61,8 @@ def smoke(
 
     It asks for a refund, lets the answer get lost, asks "did it go through?",
     and asks again: eight ways of going wrong, one order each. The provider's
-    books must then show exactly one live refund for each order.
+    books must then show exactly one live refund for each order, and the last
+    answers must fit them.
 
     It tries the guarded tool of this package; with --tool a function of yours,
     called with an order's id and an amount as text ("1.05").
@@ -70,14 +71,17 @@ def smoke(
     its own. Your function finds them in STRIPE_API_KEY, RECON_STRIPE_BASE_URL
     and RECON_DATABASE_URL, set before its module is loaded. The payment of
     order smoke_1 is pi_smoke_1; RECON_SMOKE_PAYMENT and RECON_SMOKE_CURRENCY
-    say it at each call.
+    say it at each call. What it answers or raises last is read by its status
+    ("done", "pending", "failed"), a flag ("success"), the refund's id or the
+    words; what says nothing of the kind is shown, for you to read.
 
     With --provider the refunds are real ones of a test account, of about 1.00
     each, and a relay on this machine loses the answers. A live key is refused
     before anything is sent, and no payment is made: name one with --payment.
 
-    Exit 0: each order was refunded once.
-    Exit 1: one was not; the line says what happened and what to do.
+    Exit 0: each order was refunded once, and the tool knows it.
+    Exit 1: one was not, or the tool says otherwise; the line says what happened
+    and what to do.
     Exit 2: an option or the key cannot be used.
     """
     from recon.cli.smoking import report

@@ -64,6 +64,8 @@ def lines(trial: Trial, *, again: bool = False) -> Iterator[Line]:
         return
     if trial.why:
         yield Line(trial.why, indent=_INDENT)
+    for each in trial.unread:
+        yield Line(each, "yellow", _INDENT)
     if trial.verdict is Verdict.FAIL:
         for told in (*once.story(trial.sent), *_calls(trial)):
             yield Line(told, "dim", _INDENT)
@@ -121,6 +123,7 @@ def _scenario(trial: Trial) -> dict[str, Any]:
         "says": trial.scenario.says,
         "verdict": str(trial.verdict),
         "why": trial.why or None,
+        "unread": list(trial.unread),
         "seconds": round(trial.seconds, 3),
         "order": None if trial.order is None else trial.order.id,
         "refunds": [each.id for each in once.live(trial.sent, trial.refunds)],

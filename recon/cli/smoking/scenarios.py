@@ -1,7 +1,7 @@
 """What happens to a refund tool between an order and its refund, one scenario an order, and what it came to.
 
-Each asks for one refund more than once, the way agents and their frameworks do. Never judges by what a tool
-says of itself: the provider's books count.
+Each asks for one refund more than once, the way agents and their frameworks do. The provider's books count;
+what a tool says last, when nothing goes wrong any more, must fit them. Never takes its word for a refund.
 """
 
 import threading
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from recon.cli.smoking import subjects
+from recon.cli.smoking import sayings, subjects
 from recon.cli.smoking.stages import Order, Stage
 from recon.cli.smoking.subjects import Call, Subject, Told
 from recon.model.records.provider import Refund
@@ -65,13 +65,17 @@ SCENARIOS = (
 
 @dataclass(slots=True)
 class Trial:
-    """A scenario carried out. why: it is not ok; "" where it is. questions: times it asked how it stands."""
+    """A scenario carried out. why: it is not ok; "" where it is. questions: times it asked how it stands.
+
+    unread: what was said last and a person must read, in sentences.
+    """
 
     scenario: Scenario
     verdict: Verdict = Verdict.OK
     why: str = ""
     seconds: float = 0.0
     questions: int = 0
+    unread: list[str] = field(default_factory=list)
     calls: list[Told] = field(default_factory=list)
     sent: tuple[Sent, ...] = ()
     refunds: tuple[Refund, ...] = ()
@@ -121,17 +125,30 @@ class Theatre:
         until = time.monotonic() + _LEFT_BEHIND_SECONDS
         for each in running:
             each.told(max(0.0, until - time.monotonic()))
-        self._status(trial, order)
-        self._judge(trial, order)
+        asked = self._status(trial, order, within_seconds=_LEFT_BEHIND_SECONDS)
+        self._judge(trial, order, running[-1].told(0.0), asked)
         trial.seconds = time.monotonic() - began
         return trial
 
-    def _judge(self, trial: Trial, order: Order) -> None:
+    def _judge(self, trial: Trial, order: Order, last: Told, asked: Told | None) -> None:
+        """Judge by the books; then by the last call and the last question, whose answers must fit them."""
         trial.sent, trial.refunds = self.stage.sent(), self.stage.refunds(order)
         if (why := once.judged(trial.sent, trial.refunds)) is not None:
             trial.fail(why)
-        elif trial.calls[-1].done is False:
-            trial.fail(f"It is refunded once, and the last call was told otherwise: it {trial.calls[-1]}.")
+            return
+        (made,) = once.live(trial.sent, trial.refunds)
+        for who, told in (("call", last), ("question", asked)):
+            if told is None:
+                continue
+            fits, said = sayings.fits(told.says, told.whole, made), str(told).removesuffix(".")
+            if told.late:
+                trial.fail(f"It is refunded once, and the last {who} was told nothing at all.")
+            elif fits is False:
+                trial.fail(f"It is refunded once, and the last {who} was told otherwise: it {said}.")
+            elif fits is None:
+                trial.unread.append(
+                    f"Whether the last {who} was told of the refund cannot be read: it {said}."
+                )
 
     def _begun(self, trial: Trial, order: Order) -> list[Call]:
         """Let the first calls meet what goes wrong; return them, for some may still be under way."""
@@ -189,16 +206,17 @@ class Theatre:
         call = Call(lambda: self.subject.ask(order))
         running.append(call)
         trial.calls.append(call.told(self.patience_seconds))
-        self._status(trial, order)
+        self._status(trial, order, within_seconds=self.patience_seconds)
 
-    def _status(self, trial: Trial, order: Order) -> None:
-        """Ask how it stands, where that can be asked: it must read, and send nothing."""
+    def _status(self, trial: Trial, order: Order, *, within_seconds: float) -> Told | None:
+        """Return what is said of how it stands, where that can be asked: it must read, and send nothing."""
         if not self.subject.asks_status:
-            return
+            return None
         trial.questions += 1
         before = len(self.stage.sent())
-        told = Call(lambda: self.subject.status(order)).told(self.patience_seconds)
+        told = Call(lambda: self.subject.status(order)).told(within_seconds)
         if told.raised:
             trial.fail(f'Asked "did it go through?", it {told}.')
         if len(self.stage.sent()) > before and all(each.late is False for each in trial.calls):
             trial.fail('Asked "did it go through?", it sent a request for a refund.')
+        return told

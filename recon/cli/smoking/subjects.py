@@ -16,23 +16,28 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from recon.cli.smoking import sayings
+from recon.cli.smoking.sayings import Says
 from recon.cli.smoking.stages import Order
-from recon.guard import Outcome, OutcomeStatus, RefundTool
+from recon.guard import Outcome, RefundTool
 from recon.model.characters import harmless
 from recon.model.errors import ConfigurationError
 
 _LONGEST = 200  # Characters of what a tool answered that are shown.
-_DONE = {OutcomeStatus.DONE, OutcomeStatus.ALREADY_DONE}
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a caller was told. said: as text. raised: it was an exception. late: nothing came in time."""
+    """What a caller was told. raised: it was an exception. late: nothing came in time.
+
+    said: as text, shortened. whole: all of it. says: of the refund; None where words do not tell.
+    """
 
     said: str
     raised: bool = False
     late: bool = False
-    done: bool | None = None  # None where only a person could say.
+    whole: str = ""
+    says: Says | None = None
 
     def __str__(self) -> str:
         """Return it as a line about a call ends."""
@@ -167,7 +172,7 @@ class Call:
             self._told = _told(self._work())
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is what its caller is told
             said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            self._told = Told(_short(said), raised=True)
+            self._told = Told(_short(said), raised=True, whole=said, says=sayings.of_error(error))
 
 
 def cancelled(asking: Awaitable[object], gone: threading.Event) -> object:
@@ -204,10 +209,9 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def _told(answer: object) -> Told:
-    if isinstance(answer, Outcome):
-        return Told(_short(f"{answer.status}: {answer.message}"), done=answer.status in _DONE)
     try:
-        return Told(_short(str(answer)))
+        whole = f"{answer.status}: {answer.message}" if isinstance(answer, Outcome) else str(answer)
+        return Told(_short(whole), whole=whole, says=sayings.of(answer))
     except Exception as error:  # noqa: BLE001 - whatever a stranger's object does when asked for its text
         return Told(f"something that cannot be written ({type(error).__name__})")
 

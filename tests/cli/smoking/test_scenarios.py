@@ -110,6 +110,66 @@ def test_a_last_answer_that_is_wrong_fails(own: RefundTool, play: Play) -> None:
     )
 
 
+class Talking(Theirs):
+    """Refunds once by the order's key, and says what it is told to say."""
+
+    def __init__(self, says: object, status: object = None) -> None:
+        super().__init__("talking", tools.by_order, None if status is None else lambda _order_id: status)
+        self._says = says
+
+    def ask(self, order: Order) -> object:
+        super().ask(order)
+        if isinstance(self._says, Exception):
+            raise self._says
+        return self._says
+
+
+@pytest.mark.parametrize(
+    "says, told",
+    [
+        ("The refund failed, please try again.", "answered The refund failed, please try again"),
+        ({"status": "rejected"}, "answered {'status': 'rejected'}"),
+        ({"status": "pending_unknown"}, "answered {'status': 'pending_unknown'}"),
+        (RuntimeError("lost"), "raised RuntimeError: lost"),
+    ],
+)
+def test_a_tool_that_does_not_know_in_the_end_what_it_did_fails(play: Play, says: object, told: str) -> None:
+    trial = play(Talking(says), "answered")
+
+    assert (trial.verdict, len(trial.refunds)) == (Verdict.FAIL, 1)
+    assert trial.why == f"It is refunded once, and the last call was told otherwise: it {told}."
+
+
+def test_a_question_whose_answer_is_wrong_in_the_end_fails(play: Play) -> None:
+    trial = play(Talking("done", {"status": "not_found"}), "answered")
+
+    assert trial.why == (
+        "It is refunded once, and the last question was told otherwise: it answered {'status': 'not_found'}."
+    )
+    assert play(Talking("done", {"status": "succeeded"}), "answered").verdict is Verdict.OK
+
+
+def test_an_answer_that_cannot_be_read_is_shown_and_does_not_pass_in_silence(play: Play) -> None:
+    trial = play(Talking("Thank you.", "Hm."), "answered")
+    lines = [each.text for each in report.lines(trial)]
+
+    assert trial.verdict is Verdict.OK
+    assert lines[1:] == [
+        "Whether the last call was told of the refund cannot be read: it answered Thank you.",
+        "Whether the last question was told of the refund cannot be read: it answered Hm.",
+    ]
+
+
+def test_a_key_alone_does_not_tell_a_tool_that_a_lost_500_had_refunded(play: Play) -> None:
+    """The provider keeps that answer under the key: who does not look it up never learns of the refund."""
+    trial = play(Theirs("keyed", tools.by_order, None), "error")
+
+    assert (trial.verdict, len(trial.refunds)) == (Verdict.FAIL, 1)
+    assert trial.why.startswith(
+        "It is refunded once, and the last call was told otherwise: it raised APIError: "
+    )
+
+
 def test_a_coroutine_is_cancelled_and_a_plain_function_is_left_alone(play: Play) -> None:
     left = play(Theirs("plain", tools.naive, None), "cancelled")
     gone = play(Theirs("async", tools.by_attempt, None), "cancelled")
