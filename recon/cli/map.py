@@ -116,7 +116,8 @@ class Answer:
     def fine(self) -> bool:
         """Return whether the map can be used as it is."""
         trial, proposal = self.trial, self.proposal
-        return not (proposal.questions or proposal.untied or trial.rejected or trial.refused)
+        none = self.sample.rows and not trial.standing
+        return not (proposal.questions or proposal.untied or trial.rejected or trial.refused or none)
 
 
 def map_(
@@ -135,7 +136,7 @@ def map_(
     """Look at a file and propose a map of its columns for recon diff --columns.
 
     Exit 0: the map can be used as it is.
-    Exit 1: somebody has to decide something, or rows would be rejected.
+    Exit 1: somebody has to decide something, or rows would be rejected, or none would be left.
     Exit 2: the file or an argument cannot be used.
     """
     from recon.doors import config

@@ -284,3 +284,16 @@ def test_no_map_is_said_to_be_needless_where_no_row_is_read_or_tied(recon: Recon
     assert "recon diff would judge none of these rows" in unread.stdout
     assert "1 fit to be judged, 0 rejected" in untied.stdout
     assert "No map is needed" not in unread.stdout + untied.stdout
+
+
+@pytest.mark.parametrize("category, code", [("charge", 1), ("refund", 0)])
+def test_a_map_whose_filter_keeps_none_of_the_rows_is_not_fine(
+    recon: Recon, category: str, code: int
+) -> None:
+    money = {"gross": "-49.00", "net": "-49.00", "currency": "usd", "created_utc": "2026-03-06 17:00:00"}
+    ids = {"source_id": "re_1", "payment_intent_id": "pi_1", "charge_id": "ch_1"}
+    Path("balance.json").write_text(json.dumps([{**ids, **money, "reporting_category": category}]))
+
+    run = recon("map", "balance.json", "--preset", "stripe-balance")
+
+    assert (run.code, "would judge none of these rows" in run.stdout) == (code, code == 1)
