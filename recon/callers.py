@@ -18,7 +18,7 @@ from sqlalchemy import Engine
 
 from recon.doors.store.engines import Database
 from recon.guarding import Gate
-from recon.model import characters
+from recon.model import characters, forks
 from recon.model.errors import ReconError
 from recon.model.records.guarded import Asked, Guarded, Outcome
 from recon.model.records.words import IntentStatus
@@ -70,6 +70,14 @@ class Threads(ThreadPoolExecutor):
 
     def __init__(self, name: str) -> None:
         super().__init__(_THREADS, thread_name_prefix=name)
+        self._name = name
+        forks.follow(self)
+
+    def renew(self) -> None:
+        """Begin without a thread: those of the parent make its calls, and are not here."""
+        super().__init__(_THREADS, thread_name_prefix=self._name)
+        if self.closed:
+            super().shutdown()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 -- as the executor has it
         """Wait for calls under way; none begins any more."""

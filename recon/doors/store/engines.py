@@ -7,7 +7,6 @@ never shows a URL: it may hold a password.
 
 import math
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, Pool
 
 from recon.doors.store import impatience
+from recon.doors.store.rooms import Rooms
 from recon.model.errors import ConfigurationError, DatabaseUnavailable, ReconError
 
 BUSY_SECONDS = 30  # Longer than any write of ours; a person who waits longer has given up.
@@ -37,7 +37,6 @@ LIVELY = {
     "tcp_user_timeout": 60_000,
 }
 _GRACE_SECONDS = 1.0  # A server's own word that it takes too long is better than none.
-_CONNECTIONS = 15  # SQLAlchemy's own number for a pool, those included that it opens beyond its size.
 _PATIENCE = "recon_wait_seconds"  # What an execution option is called that says how long to wait.
 WRITING = "BEGIN IMMEDIATE"  # How a transaction begins that takes SQLite's write lock at once.
 # After which a connection is asked whether it is alive; a call of the guard uses it twice, and more often.
@@ -89,9 +88,7 @@ class Database:
         self._reader = reader
         self._writer = writer
         self.dialect = writer.dialect.name
-        # The pool's own patience is one for all.
-        rooms = {each.pool: threading.BoundedSemaphore(_CONNECTIONS) for each in (reader, writer)}
-        self._rooms = {each: rooms[each.pool] for each in (reader, writer)}
+        self._rooms = Rooms(reader, writer)  # The pool's own patience is one for all.
 
     @classmethod
     def open(cls, url: str, *, make_folder: bool = True) -> Self:
@@ -153,9 +150,7 @@ class Database:
     def _connected(self, engine: Engine, wait_seconds: float | None) -> Iterator[Connection]:
         """Yield a connection whose next transaction waits no longer than what is left of that."""
         began = time.monotonic()
-        if not self._rooms[engine].acquire(timeout=BUSY_SECONDS if wait_seconds is None else wait_seconds):
-            raise DatabaseUnavailable(f"Expected a free connection to {KINDS[self.dialect]}, found none.")
-        try:
+        with self._rooms.taken(engine, BUSY_SECONDS if wait_seconds is None else wait_seconds):
             if wait_seconds is None:
                 with engine.connect() as connection:
                     yield connection
@@ -165,8 +160,6 @@ class Database:
                 with impatience.within(until), engine.connect() as connection:
                     left = wait_seconds - (time.monotonic() - began)
                     yield connection.execution_options(**{_PATIENCE: left})
-        finally:
-            self._rooms[engine].release()
 
     def close(self) -> None:
         """Give back every connection."""

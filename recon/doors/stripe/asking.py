@@ -18,6 +18,7 @@ from stripe import StripeClient, StripeResponse
 
 from recon.doors.stripe.allowance import Allowance, Patience
 from recon.doors.stripe.wire import Client, Later, answered, heard, meaning, replayed
+from recon.model import forks
 from recon.model.errors import ProviderUnavailable, ReconError
 from recon.model.records.guarded import Heard
 from recon.model.records.words import AccountId
@@ -44,9 +45,8 @@ class Asking:
         self._settings = settings
         self._sleep = sleep
         self._allowing = partial(Allowance, settings.requests_per_second, clock=clock, sleep=sleep)
-        self._lock = threading.Lock()
-        self._allowances: dict[str, Allowance] = {}
-        self._patience: dict[AccountId, Patience] = {}
+        self.renew()
+        forks.follow(self)
         self.now: datetime | None = None
         self.client = StripeClient(
             settings.api_key.reveal(),
@@ -55,6 +55,12 @@ class Asking:
             base_addresses={"api": settings.base_url} if settings.base_url else None,
             http_client=Client(settings),
         )
+
+    def renew(self) -> None:
+        """Forget who was asked how often: a thread of the parent may be counting just then."""
+        self._lock = threading.Lock()
+        self._allowances: dict[str, Allowance] = {}
+        self._patience: dict[AccountId, Patience] = {}
 
     def begin(self, account: AccountId) -> None:
         """Be patient with an account anew: another run reads it."""

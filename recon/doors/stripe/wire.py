@@ -21,7 +21,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.response import HTTPResponse
 
-from recon.model import refusals
+from recon.model import forks, refusals
 from recon.model.errors import ProviderRefused, ProviderUnavailable, ReconError
 from recon.model.records.guarded import Heard
 from recon.model.settings import ProviderSettings
@@ -194,6 +194,11 @@ class Client(RequestsClient):
         super().__init__(timeout=timeouts, proxy=direct)
         self._read_seconds = settings.read_timeout_seconds
         self._whole_seconds = settings.connect_timeout_seconds + 2 * settings.read_timeout_seconds
+        forks.follow(self)
+
+    def renew(self) -> None:
+        """Forget every line: on the parent's this process would get the parent's answers."""
+        self._thread_local = threading.local()
 
     def request(  # type: ignore[override]  # as RequestsClient has it
         self, method: str, url: str, headers: Mapping[str, str] | None, post_data: object = None
