@@ -241,8 +241,10 @@ def test_a_preset_is_added_to_a_person_s_map_and_never_written_over_it(recon: Re
 
 def test_the_presets_are_listed_for_people_and_programs(recon: Recon) -> None:
     people, programs = recon("map", "--presets"), recon("map", "--presets", "--format", "json")
-    names = [each["name"] for each in json.loads(programs.stdout)]
+    listed = json.loads(programs.stdout)
+    names = [each["name"] for each in listed]
 
+    assert all(each["get"].startswith(("as ", "by ")) for each in listed)  # A doubt says: get it by ...
     assert "lago" in names
     assert all(f"{name}  " in people.stdout for name in names)
 
