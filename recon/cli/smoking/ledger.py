@@ -4,49 +4,28 @@ A tool that keeps no intents of its own is judged as if each order were one inte
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import select
-
 from recon.cli.smoking.scenarios import Trial, Verdict
+from recon.doors.store import calls
 from recon.doors.store.engines import Database
 from recon.doors.store.switches import get, move
-from recon.model.guarded import calls
 from recon.model.records.provider import Refund
 from recon.model.records.results import Coverage, Policy, Result
 from recon.model.records.tools import SwitchMove
 from recon.model.records.words import Actor
-from recon.model.tables import intents
 from recon.rules import once
 
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _GRACES_OVER = timedelta(hours=2)  # Everything is old enough to be judged.
 _BY = Actor("recon smoke")
-# What the diff asks of each side.
-_INTENT = (
-    *(
-        "key",
-        "account",
-        "order_id",
-        "reference",
-        "payment",
-        "amount_minor",
-        "currency",
-        "status",
-        "refund_id",
-    ),
-    *("created_at", "updated_at", "first_sent_at"),
-)
-_REFUND = (
-    *("id", "account", "payment_intent", "charge", "amount_minor", "currency", "status", "created_at"),
-    "intent_key",
-)
 
 
 def tools(database: Database) -> tuple[str, ...]:
     """Return the guarded tools that were asked for anything, by name."""
-    with database.read() as connection:
-        found = connection.execute(select(calls.c.tool).distinct().order_by(calls.c.tool))
-        return tuple(found.scalars())
+    told, _ = calls.since(database, _EVER)
+    return tuple(sorted({each.tool for each in told}))
 
 
 def throw(database: Database, *, thrown: bool) -> None:
@@ -63,25 +42,22 @@ def diff(database: Database, trials: Iterable[Trial]) -> Result:
     """Return the diff of the orders that were tried."""
     import pandas as pd
 
+    from recon.doors.store import reading
     from recon.model import frames
     from recon.rules import linking
     from recon.rules.mismatches import finding
 
     tried = [each for each in trials if each.verdict is not Verdict.SKIPPED]
-    rows = _intents(database) or [_meant(each) for each in tried]
-    ours = frames.intents(pd.DataFrame(rows, dtype=object), source="the tool's books")
-    made = [_row(found) for each in tried for found in each.refunds]
-    theirs = frames.refunds(pd.DataFrame(made, columns=_REFUND, dtype=object), source="the provider's books")
+    as_of = datetime.now(UTC) + _GRACES_OVER
+    ours = reading.read(database, full=True, mark=0, as_of=as_of).intents
+    if not len(ours.frame):
+        ours = frames.intents(pd.DataFrame(map(_meant, tried), dtype=object), source="the orders")
+    made = [asdict(found) for each in tried for found in each.refunds]
+    columns = [each.name for each in fields(Refund)]
+    theirs = frames.refunds(pd.DataFrame(made, columns=columns, dtype=object), source="the provider's books")
     policy = Policy()
     links = linking.link(ours.frame, theirs.frame, policy)
-    as_of = datetime.now(UTC) + _GRACES_OVER
     return finding.find(ours, theirs, links, policy=policy, coverage=Coverage(), as_of=as_of)
-
-
-def _intents(database: Database) -> list[dict[str, object]]:
-    with database.read() as connection:
-        found = connection.execute(select(*(intents.c[name] for name in _INTENT))).mappings()
-        return [dict(each) for each in found]
 
 
 def _meant(trial: Trial) -> dict[str, object]:
@@ -100,7 +76,3 @@ def _meant(trial: Trial) -> dict[str, object]:
         "created_at": at,
         "updated_at": at,
     }
-
-
-def _row(refund: Refund) -> dict[str, object]:
-    return {name: getattr(refund, name) for name in _REFUND}
