@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recon.cli import exits, map_screen, sides
+from recon.doors.files import formats
 from recon.model.errors import ConfigurationError, UnusableInput
 from recon.model.records.maps import Preset, Proposal, Question, Stated
 
@@ -67,7 +68,7 @@ Zone = Annotated[
     str, typer.Option(metavar="ZONE", help="Say the zone of times without one, such as Europe/Berlin.")
 ]
 FileFormat = Annotated[
-    sides.FileFormat | None, typer.Option(help="What FILE holds, where its name does not say.")
+    formats.FileFormat | None, typer.Option(help="What FILE holds, where its name does not say.")
 ]
 HowWritten = Annotated[
     Format, typer.Option("--format", help="Table for people, JSON for programs, TOML for the map alone.")
@@ -182,7 +183,7 @@ def _stated(unit: Unit | None, currency: str | None, zone: str) -> Stated:
 
 def _looked(
     file: str,
-    format_: sides.FileFormat | None,
+    format_: formats.FileFormat | None,
     side: sides.Side | None,
     preset: Preset | None,
     stated: Stated,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recon.cli.options import time
+from recon.doors.files.formats import STDIN, FileFormat
 from recon.model.characters import harmless
 from recon.model.errors import ConfigurationError, UnusableInput
 from recon.model.records.results import Coverage, Policy, Reading, Reject
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from recon.cli.progress import Doing
     from recon.model.frames import Intake
 
-STDIN = "-"
 _REJECTS_SAID = 5  # Lines of rejected rows on stderr; the report has them all.
 
 
@@ -29,15 +29,6 @@ class Side(StrEnum):
 
     REFUNDS = "refunds"
     INTENTS = "intents"
-
-
-class FileFormat(StrEnum):
-    """What a file holds."""
-
-    CSV = "csv"
-    JSON = "json"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
 
 
 IntentsFile = Annotated[

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recon.doors.files import reading, sources
+from recon.doors.files.formats import FileFormat
 from recon.model import lines, values
 from recon.model.errors import UnusableInput
 from recon.model.mapping import Column, Map, Side
@@ -45,17 +46,19 @@ def parquet(*rows: dict[str, str]) -> bytes:
 
 
 CONTENTS = {
-    "csv": f"{HEADER}\n{ROW}\n".encode(),
-    "json": json.dumps([FLAT], indent=1).encode(),
-    "jsonl": f"{json.dumps(FLAT)}\n{json.dumps(FLAT)}\n".encode(),
-    "parquet": parquet(FLAT),
+    FileFormat.CSV: f"{HEADER}\n{ROW}\n".encode(),
+    FileFormat.JSON: json.dumps([FLAT], indent=1).encode(),
+    FileFormat.JSONL: f"{json.dumps(FLAT)}\n{json.dumps(FLAT)}\n".encode(),
+    FileFormat.PARQUET: parquet(FLAT),
 }
 
 
 @pytest.mark.parametrize("format_", CONTENTS)
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("said", [False, True])
-def test_standard_input_is_read_as_what_it_is(feed: Feed, format_: str, *, packed: bool, said: bool) -> None:
+def test_standard_input_is_read_as_what_it_is(
+    feed: Feed, format_: FileFormat, *, packed: bool, said: bool
+) -> None:
     feed(gzip.compress(CONTENTS[format_]) if packed else CONTENTS[format_])
 
     intake = reading.read_refunds("-", format_=format_ if said else None)
@@ -81,17 +84,17 @@ def test_standard_input_without_anything_is_refused(feed: Feed, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("format_", CONTENTS)
-def test_a_packed_file_is_read_whatever_its_name_says(tmp_path: Path, format_: str) -> None:
+def test_a_packed_file_is_read_whatever_its_name_says(tmp_path: Path, format_: FileFormat) -> None:
     for name in (f"refunds.{format_}.gz", f"refunds.{format_}"):
         (tmp_path / name).write_bytes(gzip.compress(CONTENTS[format_]))
 
         assert ids(reading.read_refunds(tmp_path / name)) == ["re_1"]
 
 
-@pytest.mark.parametrize("suffix", [".csv.gz", ".jsonl.gz", ".json.gz", ".parquet.gz"])
-def test_a_packed_file_that_was_cut_off_is_refused(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"refunds{suffix}"
-    content = (CONTENTS[suffix.split(".")[1]]) * 50
+@pytest.mark.parametrize("format_", CONTENTS)
+def test_a_packed_file_that_was_cut_off_is_refused(tmp_path: Path, format_: FileFormat) -> None:
+    path = tmp_path / f"refunds.{format_}.gz"
+    content = CONTENTS[format_] * 50
     path.write_bytes(gzip.compress(content)[:-20])
 
     with pytest.raises(UnusableInput, match="is damaged: it cannot be unpacked to its end"):
@@ -161,7 +164,7 @@ def test_what_names_nothing_readable_is_refused(tmp_path: Path, name: str, said:
 def test_a_format_may_be_said_where_a_name_does_not(tmp_path: Path) -> None:
     (tmp_path / "refunds.txt").write_text(f"{HEADER}\n{ROW}\n")
 
-    assert ids(reading.read_refunds(tmp_path / "refunds.txt", format_="csv")) == ["re_1"]
+    assert ids(reading.read_refunds(tmp_path / "refunds.txt", format_=FileFormat.CSV)) == ["re_1"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".parquet"])
@@ -245,8 +248,8 @@ def test_no_row_of_a_large_file_is_both_judged_and_rejected(
     assert [reject.row for reject in pieces.rejects] == [1, 2000]
 
 
-@pytest.mark.parametrize("format_", ["csv", None])
-def test_a_pipe_is_read_once_and_whole(tmp_path: Path, format_: str | None) -> None:
+@pytest.mark.parametrize("format_", [FileFormat.CSV, None])
+def test_a_pipe_is_read_once_and_whole(tmp_path: Path, format_: FileFormat | None) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     content = "\n".join([HEADER, *map(row, range(2000))])
@@ -264,7 +267,7 @@ def test_a_file_called_stdin_beside_standard_input_has_rejects_of_its_own(tmp_pa
     path.write_text(f"{HEADER}\n{ROW.replace('4900', 'x')}\n")
     feed(f"{HEADER}\n{row(2)}\n{ROW.replace('4900', 'y')}\n".encode())
 
-    intake = reading.read_refunds(["-", path], format_="csv")
+    intake = reading.read_refunds(["-", path], format_=FileFormat.CSV)
 
     assert refused(intake) == [(1, "re_1"), (2, "re_1")]
     assert {reject.source for reject in intake.rejects} == {str(path), "standard input"}

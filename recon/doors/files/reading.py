@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from recon.doors.files import documents, sources, tables
+from recon.doors.files.formats import FileFormat
 from recon.doors.files.pieces import Piece, Reading
 from recon.doors.files.sources import Source
 from recon.model import amounts, cells, columns, disguises, dtypes, frames, mapping_toml, sheets
@@ -29,11 +30,11 @@ from recon.model.sheets import Part
 
 Sources = str | Path | Sequence[str | Path]  # A path, a pattern, "-" for standard input, or several of them.
 
-_READERS: Mapping[str, Callable[[Source, Reading], Iterator[Piece]]] = {
-    "csv": tables.csv,
-    "json": documents.json,
-    "jsonl": documents.json_lines,
-    "parquet": tables.parquet,
+_READERS: Mapping[FileFormat, Callable[[Source, Reading], Iterator[Piece]]] = {
+    FileFormat.CSV: tables.csv,
+    FileFormat.JSON: documents.json,
+    FileFormat.JSONL: documents.json_lines,
+    FileFormat.PARQUET: tables.parquet,
 }
 _WORDS_SAID = 20
 _HEAD = max(map(len, columns.OTHER_IDS))
@@ -45,10 +46,10 @@ _ADVICE = {
 }
 
 
-def read_intents(named: Sources, told: Map | None = None, *, format_: str | None = None) -> Intake:
+def read_intents(named: Sources, told: Map | None = None, *, format_: FileFormat | None = None) -> Intake:
     """Return the intents of one file or of several.
 
-    told: what a map says. format_: what the files are, one of sources.FORMATS, where their names do not say.
+    told: what a map says. format_: what the files are, where their names do not say.
 
     Raises:
         UnusableInput: a file cannot be read as what it is said to be, has none of the columns that intents
@@ -57,7 +58,7 @@ def read_intents(named: Sources, told: Map | None = None, *, format_: str | None
     return _side(named, INTENTS, told or EMPTY, format_)
 
 
-def read_refunds(named: Sources, told: Map | None = None, *, format_: str | None = None) -> Intake:
+def read_refunds(named: Sources, told: Map | None = None, *, format_: FileFormat | None = None) -> Intake:
     """Return the refunds of one file or of several, flat rows or the provider's own objects.
 
     Raises:
@@ -81,7 +82,7 @@ def read_mapping(path: Path) -> Map:
     return mapping_toml.read(text, file=str(path))
 
 
-def _side(named: Sources, side: str, told: Map, format_: str | None) -> Intake:
+def _side(named: Sources, side: str, told: Map, format_: FileFormat | None) -> Intake:
     """Return one side out of all its sources."""
     listed = [named] if isinstance(named, str | Path) else list(named)
     found = sources.resolve(listed, format_)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recon.doors.files import nested, sources
+from recon.doors.files.formats import FileFormat
 from recon.doors.files.pieces import Reading
 from recon.doors.files.sources import Source
 from recon.model import dtypes, lines, objects, samples, values
@@ -35,13 +36,13 @@ class Excerpt:
     """The beginning of a file, in a file of its own. whole: there is no more. label: how it was named."""
 
     path: Path
-    format: str
+    format: FileFormat
     label: str
     whole: bool
 
 
 @contextmanager
-def excerpt(named: str, format_: str | None = None) -> Iterator[Excerpt]:
+def excerpt(named: str, format_: FileFormat | None = None) -> Iterator[Excerpt]:
     """Return the beginning of a file, or of the first that fits a pattern, for as long as it is looked at.
 
     Raises:
@@ -50,7 +51,7 @@ def excerpt(named: str, format_: str | None = None) -> Iterator[Excerpt]:
     source = sources.resolve([named], format_)[0]
     with tempfile.TemporaryDirectory(prefix="recon-") as folder:
         path = Path(folder) / Path(source.name).name.removesuffix(".gz")
-        copy = _copied_lines if source.format in {"csv", "jsonl"} else _copied
+        copy = _copied_lines if source.format in {FileFormat.CSV, FileFormat.JSONL} else _copied
         yield Excerpt(path, source.format, source.label, copy(source, path))
 
 
@@ -61,9 +62,9 @@ def read(beginning: Excerpt) -> Sample:
         UnusableInput: it holds no rows, or objects of the provider's that are no refunds.
     """
     source = Source(beginning.path, beginning.label, beginning.path.name, beginning.format)
-    if beginning.format == "csv":
+    if beginning.format == FileFormat.CSV:
         return _of_items(source, _csv_rows(source), whole=beginning.whole)
-    if beginning.format == "parquet":
+    if beginning.format == FileFormat.PARQUET:
         table = pq.ParquetFile(source.path).read()
         return _of_items(source, table.to_pylist(), whole=beginning.whole)
     return _of_items(source, _json_items(source), whole=beginning.whole)
@@ -79,14 +80,14 @@ def _copied_lines(source: Source, path: Path) -> bool:
                 return True
             copy.write(line)
             quotes += line.count(b'"')
-            if number >= ROWS and (quotes % 2 == 0 or source.format != "csv"):
+            if number >= ROWS and (quotes % 2 == 0 or source.format != FileFormat.CSV):
                 break
         return not file.read(1)
 
 
 def _copied(source: Source, path: Path) -> bool:
     """Copy a document, or the first rows of a table; return whether that is all of it."""
-    if source.format == "json":
+    if source.format == FileFormat.JSON:
         path.write_bytes(source.content())
         return True
     try:
@@ -124,7 +125,7 @@ def _csv_rows(source: Source) -> list[Mapping[str, object]]:
 
 def _json_items(source: Source) -> Iterator[object]:
     """Yield the values of a JSON file, or of each line of one that has one on each."""
-    if source.format == "json":
+    if source.format == FileFormat.JSON:
         try:
             value = values.parsed(source.content().decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.

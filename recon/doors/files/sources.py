@@ -17,18 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from recon.doors.files.formats import STDIN, SUFFIXES, FileFormat
 from recon.model.errors import UnusableInput
 
-STDIN = "-"
-FORMATS = ("csv", "json", "jsonl", "parquet")
-_SUFFIXES = {
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".parquet": "parquet",
-    ".tsv": "csv",
-    ".ndjson": "jsonl",
-}
 _PACKED = b"\x1f\x8b"  # How gzip begins.
 _PARQUET = b"PAR1"
 _BEGINNING = 65536  # Bytes that tell a format: a header line or the first object fits.
@@ -42,14 +33,14 @@ _BLOCK = 2**20
 class Source:
     """One file of a side.
 
-    label: as it was named, for errors. name: what its rows say they are of. format: one of FORMATS. packed:
-    with gzip. keeper: keeps what came through standard input or a pipe until it is read.
+    label: as it was named, for errors. name: what its rows say they are of. packed: with gzip. keeper: keeps
+    what came through standard input or a pipe until it is read.
     """
 
     path: Path
     label: str
     name: str
-    format: str
+    format: FileFormat
     packed: bool = False
     keeper: object = None
 
@@ -114,7 +105,7 @@ class Source:
         return size * (_UNPACKED if self.packed else 1) > memory() // _SHARE
 
 
-def resolve(named: Sequence[str | Path], format_: str | None = None) -> list[Source]:
+def resolve(named: Sequence[str | Path], format_: FileFormat | None = None) -> list[Source]:
     """Return the sources that a side names, in order: paths, patterns such as 2026-*.csv, or "-".
 
     format_: what they are, where their names do not say.
@@ -157,7 +148,7 @@ def _paths(named: str) -> list[str]:
     return found
 
 
-def _source(path: str, name: str, format_: str | None) -> Source:
+def _source(path: str, name: str, format_: FileFormat | None) -> Source:
     """Return a path as a source."""
     if path == STDIN:
         try:
@@ -168,7 +159,7 @@ def _source(path: str, name: str, format_: str | None) -> Source:
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
-    known = format_ or _SUFFIXES.get(suffix)
+    known = format_ or SUFFIXES.get(suffix)
     if _flows(path):
         try:
             with Path(path).open("rb") as flow:
@@ -178,7 +169,7 @@ def _source(path: str, name: str, format_: str | None) -> Source:
     if known is None:
         advice = "; save a spreadsheet as CSV" if suffix in {".xlsx", ".xls", ".ods", ".numbers"} else ""
         raise UnusableInput(
-            f"{path} must end in {', '.join(_SUFFIXES)}, each also with .gz, or be named by its format;"
+            f"{path} must end in {', '.join(SUFFIXES)}, each also with .gz, or be named by its format;"
             f" found {suffix or 'no suffix'!r}{advice}."
         )
     return _seen(Source(Path(path), path, name, known))
@@ -193,7 +184,7 @@ def _flows(path: str) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _kept(flow: BinaryIO, label: str, name: str, format_: str | None) -> Source:
+def _kept(flow: BinaryIO, label: str, name: str, format_: FileFormat | None) -> Source:
     """Return what comes through a flow, kept in a file until it is read."""
     keeper = tempfile.NamedTemporaryFile(prefix="recon-")  # noqa: SIM115 - it goes with the source.
     try:
@@ -201,7 +192,7 @@ def _kept(flow: BinaryIO, label: str, name: str, format_: str | None) -> Source:
         keeper.flush()
     except OSError as error:  # A directory, or a disk that is full.
         raise UnusableInput(f"{label} cannot be read: {error.strerror or error}.") from None
-    source = _seen(Source(Path(keeper.name), label, name, format_ or "csv", keeper=keeper))
+    source = _seen(Source(Path(keeper.name), label, name, format_ or FileFormat.CSV, keeper=keeper))
     return source if format_ else replace(source, format=_sniffed(source.beginning()))
 
 
@@ -211,13 +202,13 @@ def _seen(source: Source) -> Source:
         return replace(source, packed=file.read(len(_PACKED)) == _PACKED)
 
 
-def _sniffed(beginning: bytes) -> str:
+def _sniffed(beginning: bytes) -> FileFormat:
     """Return the format that the first bytes of a source look like."""
     if beginning.startswith(_PARQUET):
-        return "parquet"
+        return FileFormat.PARQUET
     text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text.startswith((b"{", b"[")):
-        return "csv"
+        return FileFormat.CSV
     first, _, rest = text.partition(b"\n")
     lines = rest.lstrip().startswith(b"{") and first.rstrip().endswith(b"}")
-    return "jsonl" if lines else "json"
+    return FileFormat.JSONL if lines else FileFormat.JSON
