@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from recon.model import cells, money
 from recon.model.cells import Arrow, Cells, Mask
-from recon.model.mapping import Column, Sign
+from recon.model.mapping import MARKS, Column, Sign
 from recon.model.values import Unreadable
 
 NEGATIVE = "a negative number"
@@ -31,7 +31,7 @@ _LARGEST_PART = 2**60  # Of a sum: eight of them are still an int64.
 
 # Digits with something between them that is no decimal point, or not only that.
 _GROUPED = re.compile(
-    r"[-+]?(\d{1,3}([,'_ \u00a0\u202f\u2019]\d{2,3})+(\.\d*)?"
+    rf"[-+]?(\d{{1,3}}([{re.escape(MARKS.replace('.', ''))}]\d{{2,3}})+(\.\d*)?"
     r"|\d{1,3}(\.\d{3})+,\d*|\d+,\d+|\d{1,3}(\.\d{3}){2,})"
 )
 

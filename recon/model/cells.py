@@ -27,7 +27,9 @@ _LARGEST_EXACT_FLOAT = 2.0**53
 _WHOLE = r"^-?[0-9]+(\.0*)?$"
 _DECIMAL = r"^-?[0-9]+(\.[0-9]*)?$"
 # Zone and seconds are asked for; a comma, a week date or a lone date are not read as a time.
-ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)? ?(Z|z|UTC|[+-]\d{2}(:?\d{2})?)$"
+ZONELESS_TIME = r"^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)$"
+ZONED_TIME = rf"{ZONELESS_TIME[:-1]} ?(Z|z|UTC|[+-]\d{{2}}(:?\d{{2}})?)$"
+DATE = r"^(\d{4}-\d{2}-\d{2})$"
 # Unix seconds from 1973 to 2286. Eight digits are a date without dashes, thirteen are milliseconds: neither
 # is guessed.
 UNIX = r"^[0-9]{9,10}(\.0*)?$"
@@ -272,7 +274,7 @@ def _instants_of(cells: Cells) -> Cells:
     seconds = pc.match_substring_regex(cells.values, UNIX)
     if pc.any(seconds).as_py():
         return _mixed_instants(cells, seconds)
-    iso = _matching(cells, ISO)
+    iso = _matching(cells, ZONED_TIME)
     try:
         return within(iso.values.cast(INSTANT), iso.bad)
     except pa.ArrowInvalid:  # No such day, more than six decimals, or a spelling that only pandas reads.

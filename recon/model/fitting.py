@@ -17,8 +17,6 @@ from recon.model import cells, mapping
 from recon.model.cells import INSTANT, Arrow, Cells, Mask
 from recon.model.mapping import Case, Column, Sign
 
-ZONELESS_TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
-DATE = r"^(\d{4}-\d{2}-\d{2})$"
 _TEXT = pa.large_string()
 BEHIND = (r"^\((.*)\)$", r"^([^-]*)-$")
 """How bookkeepers write -49.00: (49.00) and 49.00-."""
@@ -116,9 +114,9 @@ def zoned(raw: pd.Series, zone: tzinfo) -> pd.Series:
         return raw
     column = column.cast(_TEXT)
     if zone is UTC:
-        column = pc.replace_substring_regex(column, f"({ZONELESS_TIME[:-1]})$", r"\1Z")
-        return cells.series(pc.replace_substring_regex(column, DATE, r"\1T00:00Z"), index=raw.index)
-    bare = pc.match_substring_regex(column, f"{ZONELESS_TIME}|{DATE}")
+        column = pc.replace_substring_regex(column, cells.ZONELESS_TIME, r"\1Z")
+        return cells.series(pc.replace_substring_regex(column, cells.DATE, r"\1T00:00Z"), index=raw.index)
+    bare = pc.match_substring_regex(column, f"{cells.ZONELESS_TIME}|{cells.DATE}")
     if not pc.any(bare).as_py():
         return raw
     text: pd.Series = cells.series(pc.if_else(bare, column, _nothing(_TEXT)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from recon.model import cells, fitting, mapping
+from recon.model import cells, mapping
 
 # From 1973 to 2286, as numbers of seconds and of their parts.
 _COUNTED = (
@@ -76,9 +76,9 @@ def _text(cell: object) -> str:
 
 def _as_iso(texts: list[str]) -> Written:
     """Return how many are ISO 8601."""
-    zoned = sum(bool(re.fullmatch(cells.ISO, text)) for text in texts)
-    bare = sum(bool(re.fullmatch(fitting.ZONELESS_TIME, text)) for text in texts)
-    dates = sum(bool(re.fullmatch(fitting.DATE, text)) for text in texts)
+    zoned = sum(bool(re.fullmatch(cells.ZONED_TIME, text)) for text in texts)
+    bare = sum(bool(re.fullmatch(cells.ZONELESS_TIME, text)) for text in texts)
+    dates = sum(bool(re.fullmatch(cells.DATE, text)) for text in texts)
     return Written(len(texts), zoned + bare + dates, zoneless=bare + dates, dates=dates)
 
 
