@@ -82,6 +82,23 @@ def telling(sample: Sample, used: Iterable[str]) -> tuple[str, ...]:
     )
 
 
+def worded(sample: Sample, side: str, used: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns whose cells are mostly words of a status, but for those that are used."""
+    gone = set(used)
+    return tuple(
+        header
+        for header in sample.columns
+        if header not in gone and _are_statuses(cells_of(sample, header), side)
+    )
+
+
+def few(sample: Sample, used: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that hold few different words again and again, but for those that are used."""
+    gone = set(used)
+    free = ((header, cells_of(sample, header)) for header in sample.columns if header not in gone)
+    return tuple(header for header, cells in free if _repeat_words(cells))
+
+
 def unlike(sample: Sample, side: str, used: Iterable[str]) -> list[str]:
     """Return columns that are named as payments and hold no ids of the provider's."""
     gone = set(used)
@@ -145,7 +162,20 @@ def _are_codes(cells: Sequence[object]) -> bool:
 
 def _are_words(cells: Sequence[object]) -> bool:
     """Return whether cells are few words."""
-    return len({str(cell) for cell in cells}) <= statuses.FEW
+    return len({str(cell) for cell in cells}) <= statuses.FEW and times.look(cells) is None
+
+
+def _are_statuses(cells: Sequence[object], side: str) -> bool:
+    """Return whether cells are few words, most of which a status says."""
+    seen = statuses.words(cells, side) if _are_words(cells) else ()
+    return bool(cells) and sum(word.count for word in seen if word.ours) >= _MOST * len(cells)
+
+
+def _repeat_words(cells: Sequence[object]) -> bool:
+    """Return whether cells are different words, few of them, that each stand there several times."""
+    different = {str(cell) for cell in cells}
+    lettered = all(any(map(str.isalpha, word)) for word in different)
+    return lettered and 1 < len(different) <= min(statuses.FEW, len(cells) // 2)
 
 
 _LOOKS: Mapping[str, Callable[[Sequence[object]], bool]] = {

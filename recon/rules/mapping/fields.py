@@ -8,20 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from recon.model import amounts as sorts
 from recon.model import mapping, money
-from recon.model.dtypes import INTENTS, REFUNDS
 from recon.model.mapping import Column, Sign
 from recon.model.records.maps import Choice, Line, Question, Stated, Sureness, Word
-from recon.model.records.words import IntentStatus, RefundStatus
 from recon.model.samples import Sample
-from recon.rules.mapping import amounts, statuses, times
+from recon.rules.mapping import amounts, times
 from recon.rules.mapping.choosing import Found, cells_of, counted, telling, timed
 from recon.rules.mapping.names import MAJOR, MINOR, NAMES, UTC_NAMES, closeness, normal, words
 
-_SHOWN = 6  # Words that a question lists.
 _DEEP = 3  # Digits behind the mark, beyond which no currency goes.
-# What a row without a known status most safely counts as, until somebody says more.
-_UNSAID = {INTENTS: str(IntentStatus.PENDING_UNKNOWN), REFUNDS: str(RefundStatus.PENDING)}
-_WENT = {INTENTS: str(IntentStatus.DONE), REFUNDS: str(RefundStatus.SUCCEEDED)}
 _ZONES = ("UTC", "Europe/Berlin")
 
 
@@ -89,38 +83,6 @@ def currency(drawn: Drawn, found: Found | None, source_of_amount: str) -> None:
         )
 
 
-def status(drawn: Drawn, found: Found | None) -> None:
-    """Say what the words of the status mean, or ask."""
-    if found is None:
-        choice = Choice("every row went through", {"status": Column(missing=_WENT[drawn.side])})
-        text = "No column holds a status: say that every row went through only if that is so."
-        drawn.questions.append(Question("status", text, (choice,)))
-        return
-    told(drawn, Column(found.sources), found)
-
-
-def told(drawn: Drawn, column: Column, found: Found) -> None:
-    """Say what words mean beside those that a column maps already; ask about the others."""
-    side = drawn.side
-    seen = statuses.words(cells_of(drawn.sample, column.sources[0]), side)
-    meant = tuple(replace(word, ours=_mapped(column, side, word)) for word in seen)
-    drawn.words = meant
-    known = {word.theirs: word.ours for word in meant if word.ours is not None and word.ours != word.theirs}
-    column = replace(column, words={**known, **column.words})
-    strange = [word for word in meant if word.ours is None]
-    if not strange:
-        drawn.line("status", column, found, sure=bool(column.words) or not known)
-        return
-    listed = ", ".join(f"{word.theirs!r:.40} ({word.count})" for word in strange[:_SHOWN])
-    unsaid = _UNSAID[side]
-    words_of_all = {**column.words, **dict.fromkeys(_theirs(strange), unsaid)}
-    means = f"edit it: what is open stands as {unsaid}, until you say more"
-    choice = Choice(means, {"status": replace(column, words=words_of_all)})
-    more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
-    text = f"What does the status say by {listed}{more}? Ours are {statuses.MEANINGS[side]}."
-    drawn.questions.append(Question("status", text, (choice,)))
-
-
 def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
     """Say how times are written; return whether they lack a zone that somebody has to say.
 
@@ -130,7 +92,7 @@ def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
         if ours == "created_at":
             choices = tuple(
                 Choice(f"rows were made at {source}", {ours: Column((source,))})
-                for source in timed(drawn.sample, _used(drawn))
+                for source in timed(drawn.sample, used(drawn))
             )
             text = "Which column holds the time at which a row was made? No name says so."
             drawn.questions.append(Question(ours, text, choices))
@@ -190,11 +152,16 @@ def plain(drawn: Drawn, known: Mapping[str, str]) -> None:
     ]
 
 
+def used(drawn: Drawn) -> set[str]:
+    """Return the columns that are read already."""
+    return {source for line in drawn.lines for source in line.told.needs} | drawn.claimed
+
+
 def _which_amount(drawn: Drawn) -> Question:
     """Ask which column holds the amount; each that could is an answer."""
     choices = tuple(
         choice
-        for source in counted(drawn.sample, _used(drawn))
+        for source in counted(drawn.sample, used(drawn))
         for choice in _as_amount(source, amounts.look(cells_of(drawn.sample, source)), drawn.stated)
     )
     named = [header for header in drawn.sample.headers if closeness(header, NAMES[drawn.side]["amount"])]
@@ -219,14 +186,9 @@ def key(drawn: Drawn, ours: str) -> None:
     """Ask which column tells rows apart."""
     choices = tuple(
         Choice(f"{source} is different in every row", {ours: Column((source,))})
-        for source in telling(drawn.sample, _used(drawn))
+        for source in telling(drawn.sample, used(drawn))
     )
     drawn.questions.append(Question(ours, "Which column tells rows apart? No name says so.", choices))
-
-
-def _used(drawn: Drawn) -> set[str]:
-    """Return the columns that are read already."""
-    return {source for line in drawn.lines for source in line.told.needs} | drawn.claimed
 
 
 def _as_written(source: str, seen: amounts.Written) -> Column:
@@ -312,14 +274,3 @@ def _time_doubts(seen: times.Written) -> tuple[str, ...]:
     if seen.fits < seen.count:
         found.append(f"{seen.count - seen.fits} of {seen.count} are written otherwise.")
     return tuple(found)
-
-
-def _mapped(column: Column, side: str, word: Word) -> str | None:
-    """Return what a word means: as the column says, or as it is one of ours, or as it seems."""
-    said = column.words.get(word.theirs)
-    return said or (word.theirs if word.theirs in statuses.OURS[side] else word.ours)
-
-
-def _theirs(strange: list[Word]) -> list[str]:
-    """Return words as the file spells them."""
-    return [word.theirs for word in strange]

@@ -3,7 +3,7 @@
 Never reads a file, and never decides what a person should.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from recon.model import layout
@@ -12,7 +12,7 @@ from recon.model.layout import Layout
 from recon.model.mapping import NOTHING, Column, Filter, Side
 from recon.model.records.maps import Line, Preset, Proposal, Question, Stated, Sureness
 from recon.model.samples import Sample
-from recon.rules.mapping import choosing, fields, sides, totals
+from recon.rules.mapping import choosing, fields, sides, totals, worded
 from recon.rules.mapping.choosing import EMPTY, Found, cells_of
 from recon.rules.mapping.fields import Drawn
 from recon.rules.mapping.names import BEGINNINGS, normal
@@ -48,6 +48,7 @@ def propose(
 
     side: as the person says; None is what it looks like. preset: one that knows the file, if any does.
     """
+    sample = _without(sample, totals.headers(sample))  # Each is rejected as one, whatever a map says.
     closing = () if sample.objects else totals.filters(sample)
     sample = _kept(sample, closing)
     guess = sides.guess(sample, preset=preset)
@@ -108,7 +109,7 @@ def _of_preset(drawn: Drawn, like: Side, preset: Preset) -> dict[str, Column]:
             )
             continue
         if ours == "status" and there.sources:
-            fields.told(drawn, there, Found(there.sources, why))
+            worded.told(drawn, there, Found(there.sources, why))
         else:
             drawn.lines.append(Line(ours, there, why, Sureness.SURE))
         settled[ours] = there
@@ -119,9 +120,18 @@ def _kept(sample: Sample, filters: Iterable[Filter]) -> Sample:
     """Return the rows that filters let through, so that only those are looked at."""
     size = len(next(iter(sample.columns.values()), ()))
     held = [(each, sample.columns.get(each.column, [None] * size)) for each in filters]
-    places = [place for place in range(size) if all(layout.lets(each, cells[place]) for each, cells in held)]
-    if len(places) == size:
+    return _without(
+        sample,
+        {place for place in range(size) if not all(layout.lets(each, cells[place]) for each, cells in held)},
+    )
+
+
+def _without(sample: Sample, gone: Collection[int]) -> Sample:
+    """Return a sample without the rows at some places."""
+    if not gone:
         return sample
+    size = len(next(iter(sample.columns.values()), ()))
+    places = [place for place in range(size) if place not in gone]
     columns = {name: [cells[place] for place in places] for name, cells in sample.columns.items()}
     return replace(sample, columns=columns, rows=len(places))
 
@@ -138,7 +148,7 @@ def _draw(drawn: Drawn, settled: Mapping[str, Column], known: Layout) -> None:
     if "currency" not in taken:
         fields.currency(drawn, found.get("currency"), found["amount"].sources[0] if "amount" in found else "")
     if "status" not in taken:
-        fields.status(drawn, found.get("status"))
+        worded.status(drawn, found.get("status"))
     fields.zone(drawn, _times(drawn, found, taken, known))
     if KEYS[drawn.side] not in {*found, *taken}:
         fields.key(drawn, KEYS[drawn.side])

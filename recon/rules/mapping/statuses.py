@@ -14,15 +14,26 @@ _DONE = """
     done success succeeded successful complete completed refunded settled processed paid credited ok
     executed finished
     erstattet rückerstattet zurückerstattet bezahlt ausgezahlt abgeschlossen erledigt
+    gutgeschrieben überwiesen durchgeführt ausgeführt erfolgreich fertig
+    remboursé effectué terminé reembolsado completado pagado rimborsato completato
 """
 _PENDING = """
     pending queued created new requested initiated processing in_progress open scheduled submitted started
     transit in_transit waiting
-    offen in_bearbeitung ausstehend
+    offen in_bearbeitung ausstehend wartend angelegt vorgemerkt eingeplant
+    en_attente en_cours pendiente en_proceso in_attesa in_corso
 """
-_FAILED = "failed failure declined rejected refused unsuccessful denied abgelehnt fehlgeschlagen"
-_GONE = "cancelled canceled void voided aborted withdrawn storniert abgebrochen"
-_UNKNOWN = "unknown timeout timed_out pending_unknown indeterminate"
+_FAILED = """
+    failed failure declined rejected refused unsuccessful denied
+    abgelehnt fehlgeschlagen gescheitert zurückgewiesen verweigert
+    échoué refusé fallido rechazado fallito rifiutato
+"""
+_GONE = """
+    cancelled canceled void voided aborted withdrawn
+    storniert abgebrochen annulliert zurückgezogen
+    annulé cancelado anulado annullato
+"""
+_UNKNOWN = "unknown timeout timed_out pending_unknown indeterminate unklar unbekannt"
 _ACTION = "requires_action action_required"
 
 _MEANT: Mapping[str, Mapping[str, str]] = {

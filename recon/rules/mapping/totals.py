@@ -1,6 +1,6 @@
-"""The line that closes a printed list: a word such as Summe, the total, and hardly anything else.
+"""Lines of a printed list that are no refunds: the total that closes it, and the header said once more.
 
-Never takes a row for a total that has what a refund has.
+Never takes a row for a total that has what a refund has, nor for a header one that has a cell of its own.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,19 @@ def filters(sample: Sample) -> tuple[Filter, ...]:
     if last is None or not _closes(sample, last):
         return ()
     return tuple(_named(sample, last))[:1]
+
+
+def headers(sample: Sample) -> frozenset[int]:
+    """Return the places of the lines that repeat the header, as pages put together have them."""
+    rows = max(map(len, sample.columns.values()), default=0)
+    return frozenset(place for place in range(rows) if _is_header(sample, place))
+
+
+def _is_header(sample: Sample, place: int) -> bool:
+    """Return whether a row says in each cell that holds something what stands above it."""
+    there = ((header, cells[place]) for header, cells in sample.columns.items())
+    said = [cell == header for header, cell in there if cell is not None and cell != ""]
+    return len(said) > 1 and all(said)
 
 
 def _named(sample: Sample, last: int) -> Iterator[Filter]:

@@ -82,7 +82,9 @@ def test_amounts_are_known_by_their_german_names(header: str) -> None:
     )
 
 
-@pytest.mark.parametrize("header", ["Bestellnummer", "Bestell-Nr.", "Auftragsnummer", "Order number"])
+@pytest.mark.parametrize(
+    "header", ["Bestellung", "Bestellnummer", "Bestell-Nr.", "Auftragsnummer", "Order number"]
+)
 def test_an_order_is_known_by_its_german_names_too(header: str) -> None:
     assert lines(proposing.propose(sample({**SHOP, header: "B880000"})))["order_id"].startswith("order_id = ")
 
