@@ -11,11 +11,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Self
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from recon import callers, handling
 from recon.callers import Clock, GiveUp
 from recon.doors import config, intents
+from recon.doors.store import calls
 from recon.doors.store.engines import Database
 from recon.guarding import Gate
 from recon.handling import Finder, Functions, Sender
@@ -30,6 +31,7 @@ from recon.rules import registry as declaring
 
 log = logging.getLogger("recon.guard")  # In the host's own process: its handlers, its format.
 
+_NOBODY = "by must say who found it out, as a text; found none"
 _NO_ID = "result_id must be the id of what was made, as a text that can be kept; found none"
 
 Fields = Mapping[str, str | int | None]
@@ -180,8 +182,8 @@ class Guard:
     ) -> Outcome:
         """Write down what a person found out about what nobody knew of, and return how it stands.
 
-        by: who found it out; never a model. result_id: of what was made, as a text. Nothing is written where
-        nothing was sent, it is settled, or a call is at it.
+        by: who found it out, which is kept with the time among the calls; never a model. result_id: of what
+        was made, as a text. Nothing is written where nothing was sent, it is settled, or a call is at it.
 
         Raises:
             ReconError: the fields are not those that tools.toml declares, or the database is away.
@@ -189,18 +191,15 @@ class Guard:
         named = self._named(fields, account)
         if isinstance(named, Unfit):
             return outcomes.refused(named.reason)
+        told: object = by  # Of a host without types.
+        if not isinstance(told, str) or characters.is_blank(told):
+            return outcomes.refused(_NOBODY)
         if result_id is not None and handling.named(result_id) != result_id:
             return outcomes.refused(_NO_ID)
-        now = self._clock()
-        who = characters.keepable(by)
         with self._database.write() as connection:
             row = intents.read(connection, *named)
-            held = row and intents.take(connection, row, who, now=now, until=now)
-            if held is not None and held.first_sent_at is not None:
-                status = IntentStatus.DONE if done else IntentStatus.FAILED
-                refusal = None if done else f"{who} found that it was not done"
-                row = replace(held, status=status, result_id=result_id, refusal=refusal, updated_at=now)
-                intents.write(connection, row, release=now)
+            if row is not None and row.first_sent_at is not None:
+                row = self._concluded(connection, row, result_id, characters.keepable(by), done=done)
         return self._standing(row, noun, self._gate.deadline())
 
     def settle(self) -> Settled:
@@ -278,6 +277,23 @@ class Guard:
         if wrong is not None:
             raise ConfigurationError(wrong)
         return found[0], keys.make(self._declared.operation, *found)
+
+    def _concluded(
+        self, connection: Connection, row: Guarded, result_id: str | None, who: str, *, done: bool
+    ) -> Guarded:
+        """Return what it is by a person's word; as it was where it is settled, or a call is at it."""
+        now = self._clock()  # Not before: the transaction may have waited, and leases are read by this.
+        held = intents.take(connection, row, who, now=now, until=now)
+        if held is None or held.first_sent_at is None:
+            return row
+        refusal = None if done else f"{who} found that it was not done"
+        status = IntentStatus.DONE if done else IntentStatus.FAILED
+        row = replace(
+            held, tool=self._tool, status=status, result_id=result_id, refusal=refusal, updated_at=now
+        )
+        intents.write(connection, row, release=now)
+        calls.note_conclusion(connection, row, who, now)
+        return row
 
     def _prints(self, body: Mapping[str, object]) -> dict[str, str] | Unfit:
         """Return what the same key must always come with, or why this body cannot be sent.

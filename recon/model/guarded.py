@@ -8,6 +8,9 @@ from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text
 from recon.model.stored import Document, Instant
 from recon.model.tables import COUNTER, metadata
 
+# The answer in a row where nobody asked: the caller is a person who said what had become of it.
+CONCLUDED = "concluded"
+
 # One row per time that anybody asked a tool to act on an intent, whatever was answered.
 calls = Table(
     "calls",
@@ -20,7 +23,7 @@ calls = Table(
     Column("caller", Text),  # Who asked: a conversation, an agent, a person.
     Column("asked_at", Instant, nullable=False, index=True),
     Column("answered_at", Instant),  # None while nobody answered, and where the process died.
-    Column("answer", Text),  # done, already_done, pending_unknown, rejected or disabled.
+    Column("answer", Text),  # done, already_done, pending_unknown, rejected or disabled; or see CONCLUDED.
     Column("asked", Document, nullable=False),  # What was asked, field by field, as it was asked.
     Index(None, "account", "intent_key"),
     Index(None, "tool", "asked_at"),

@@ -1,17 +1,18 @@
 """What the guarded tools were asked and told: written one by one, and read back for alert, page and command.
 
-Goes by the indexes on times. Never decides what a call is told.
+What a person concluded is written beside it, and is no call. Goes by the indexes on times. Never decides what
+a call is told.
 """
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from recon.doors.store.engines import Database
-from recon.model.guarded import calls
-from recon.model.records.guarded import Asked, Outcome, Wanted
+from recon.model.guarded import CONCLUDED, calls
+from recon.model.records.guarded import Asked, Guarded, Outcome, Wanted
 from recon.model.records.tools import ToolCall
 from recon.model.records.words import AccountId, IntentKey
 
@@ -43,6 +44,27 @@ def note_answer(connection: Connection, number: int, outcome: Outcome, at: datet
     connection.execute(_ANSWER, {"of_number": number, "answered_at": at, "answer": outcome.status})
 
 
+def note_conclusion(connection: Connection, row: Guarded, by: str, at: datetime) -> None:
+    """Write down who said what had become of it. row: as they left it."""
+    connection.execute(
+        insert(calls).values(
+            account=row.account,
+            intent_key=row.key,
+            tool=row.tool,
+            caller=by,
+            asked_at=at,
+            answered_at=at,
+            answer=CONCLUDED,
+            asked={"status": row.status, "result_id": row.result_id},
+        )
+    )
+
+
+def are_calls() -> ColumnElement[bool]:
+    """Return whether somebody asked: no alert and no figure counts a person's word."""
+    return calls.c.answer.is_distinct_from(CONCLUDED)
+
+
 def since(
     database: Database, at: datetime, *, tool: str | None = None, limit: int = LIMIT
 ) -> tuple[tuple[ToolCall, ...], datetime]:
@@ -51,7 +73,7 @@ def since(
     tool: None is every tool. Of more than the limit the latest are returned; then the time is later.
     """
     columns = calls.c
-    query = select(calls).where(columns.asked_at >= at)
+    query = select(calls).where(columns.asked_at >= at, are_calls())
     query = query.order_by(columns.asked_at.desc(), columns.number.desc()).limit(limit + 1)
     if tool is not None:
         query = query.where(columns.tool == tool)

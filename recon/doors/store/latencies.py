@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Row, select
 
+from recon.doors.store.calls import are_calls
 from recon.doors.store.engines import Database
 from recon.model.guarded import calls
 from recon.model.holds import guarded
@@ -30,7 +31,7 @@ def since(
         select(columns.tool, columns.asked_at, columns.answered_at, columns.answer)
         .add_columns(guarded.c.sent_at, guarded.c.updated_at, guarded.c.status)
         .outerjoin(guarded, same)
-        .where(columns.asked_at >= at)
+        .where(columns.asked_at >= at, are_calls())
         .order_by(columns.asked_at.desc(), columns.number.desc())
         .limit(limit + 1)
     )
