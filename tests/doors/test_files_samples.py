@@ -154,3 +154,13 @@ def test_a_side_is_added_behind_what_a_map_says_and_never_written_over(tmp_path:
 def test_a_preset_that_nobody_ships_is_refused_with_those_that_are() -> None:
     with pytest.raises(ConfigurationError, match=r"lago, medusa.*found 'shopify'"):
         maps.named(FOLDER, "shopify")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl"])
+def test_a_file_that_was_put_together_has_its_marks_left_out(tmp_path: Path, suffix: str) -> None:
+    row = {"number": "n1", "total": "49.00"}
+    contents = {".csv": "number,total\nn1,49.00\n", ".json": json.dumps([row]), ".jsonl": json.dumps(row)}
+
+    sample = looked(written(tmp_path, f"shop{suffix}", f"\ufeff\ufeff{contents[suffix]}"))
+
+    assert dict(sample.columns) == {"number": ["n1"], "total": ["49.00"]}

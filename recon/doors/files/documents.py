@@ -31,20 +31,30 @@ def json(source: Source, reading: Reading) -> Iterator[Piece]:
     Raises:
         UnusableInput: it is no JSON of this side.
     """
-    try:
-        value = values.parsed(source.content().decode().lstrip(_MARK))
-    except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
-        raise UnusableInput(f"{source.label} must be a JSON file: {error}.") from None
-    except MemoryError:  # Its values take several times the room of its text.
-        raise source.too_large() from None
-    if isinstance(value, Mapping) and isinstance(value.get(reading.side), list) and "object" not in value:
-        value = value[reading.side]
+    value = whole(source, [reading.side])
     if not isinstance(value, Mapping | list):
         raise UnusableInput(
             f"{source.label} must hold an object or an array of them; found {cells.shown(value)}."
         )
     items = value if isinstance(value, list) else [value]
     yield from pieces(source, reading, lambda: items)
+
+
+def whole(source: Source, sides: Iterable[str]) -> object:
+    """Return the value of a JSON file; of an object that is only a wrapping, the list under a side's name.
+
+    Raises:
+        UnusableInput: it is no JSON.
+    """
+    try:
+        value = values.parsed(source.content().decode().lstrip(_MARK))
+    except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
+        raise UnusableInput(f"{source.label} must be a JSON file: {error}.") from None
+    except MemoryError:  # Its values take several times the room of its text.
+        raise source.too_large() from None
+    if not isinstance(value, Mapping) or "object" in value:
+        return value
+    return next((value[side] for side in sides if isinstance(value.get(side), list)), value)
 
 
 def json_lines(source: Source, reading: Reading) -> Iterator[Piece]:
@@ -57,8 +67,29 @@ def json_lines(source: Source, reading: Reading) -> Iterator[Piece]:
     reading.places = lambda numbers: {
         number: at[bisect.bisect_right(rows, number) - 1] for number in numbers if rows
     }
-    once = iter([_lines(source, at)])
-    yield from pieces(source, reading, lambda: next(once, None) or _lines(source, array("q")), starts=rows)
+    once = iter([by_line(source, at)])
+    yield from pieces(source, reading, lambda: next(once, None) or by_line(source, array("q")), starts=rows)
+
+
+def by_line(source: Source, at: "array[int]") -> Iterator[object]:
+    """Yield the value of each line that is not blank; a refusal for one that cannot be read.
+
+    at: takes the number of each of these lines.
+
+    Raises:
+        UnusableInput: there is none.
+    """
+    with source.opened() as file:
+        for number, line in enumerate(file, start=1):
+            content = line.removeprefix(_MARK.encode()) if number == 1 else line
+            if content.strip():
+                at.append(number)
+                try:
+                    yield values.parsed(content.decode().lstrip(_MARK))
+                except (ValueError, RecursionError):  # Cut off, or no JSON at all.
+                    yield Refusal("expected a line of JSON, found one that cannot be read")
+    if not at:
+        raise source.empty()
 
 
 def pieces(
@@ -148,21 +179,6 @@ def _planned(reading: Reading, everything: Iterable[Opened]) -> Layout:
             if number in opened.foreign:
                 flat.update(dict.fromkeys(each))
     return layout.of(reading.named.names, reading.side, reading.told, flat=flat)
-
-
-def _lines(source: Source, at: "array[int]") -> Iterator[object]:
-    """Yield the value of each line that is not blank; a refusal for one that cannot be read."""
-    with source.opened() as file:
-        for number, line in enumerate(file, start=1):
-            content = line.removeprefix(_MARK.encode()) if number == 1 else line
-            if content.strip():
-                at.append(number)
-                try:
-                    yield values.parsed(content.decode().lstrip(_MARK))
-                except (ValueError, RecursionError):  # Cut off, or no JSON at all.
-                    yield Refusal("expected a line of JSON, found one that cannot be read")
-    if not at:
-        raise source.empty()
 
 
 def _piece(reading: Reading, opened: Opened, planned: Layout) -> Piece:

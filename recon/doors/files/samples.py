@@ -5,7 +5,8 @@ Never reads more of a large file than it must, and never changes one.
 
 import itertools
 import tempfile
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recon.doors.files import nested, sources
+from recon.doors.files import documents, nested, sources, tables
 from recon.doors.files.formats import FileFormat
 from recon.doors.files.pieces import Reading
 from recon.doors.files.sources import Source
-from recon.model import dtypes, lines, objects, samples, values
+from recon.model import dtypes, lines, objects, samples
 from recon.model.columns import LIKELY, REFUNDS
 from recon.model.errors import UnusableInput
 from recon.model.layout import Named
@@ -104,16 +105,8 @@ def _copied(source: Source, path: Path) -> bool:
 
 def _csv_rows(source: Source) -> list[Mapping[str, object]]:
     """Return the rows of a CSV."""
-    beginning = source.beginning()
-    if not beginning.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise source.empty()
     known = frozenset(name.lower() for side in dtypes.OURS for name in (*dtypes.OURS[side], *LIKELY[side]))
-    try:
-        begun = lines.head(beginning, known)
-    except ValueError as error:
-        raise UnusableInput(
-            f"{source.label} must be a CSV in UTF-8 with a header line; found {error}."
-        ) from None
+    begun = tables.beginning(source, known)
     found: list[Mapping[str, object]] = []
     for some in lines.read(source.opened, begun, whole=True):
         columns = [some.table.column(position).to_pylist() for position in range(len(begun.names))]
@@ -123,29 +116,15 @@ def _csv_rows(source: Source) -> list[Mapping[str, object]]:
     return found
 
 
-def _json_items(source: Source) -> Iterator[object]:
-    """Yield the values of a JSON file, or of each line of one that has one on each."""
-    if source.format == FileFormat.JSON:
-        try:
-            value = values.parsed(source.content().decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:  # No JSON, no UTF-8, or nested beyond reason.
-            raise UnusableInput(f"{source.label} must be a JSON file: {error}.") from None
-        if isinstance(value, Mapping) and "object" not in value:
-            inside = next((value[side] for side in dtypes.OURS if isinstance(value.get(side), list)), value)
-            value = inside
-        yield from value if isinstance(value, list) else [value]
-        return
-    with source.opened() as file:
-        for number, line in enumerate(file):
-            content = line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line
-            if content.strip():
-                try:
-                    yield values.parsed(content.decode("utf-8"))
-                except (ValueError, RecursionError):  # Cut off, or no JSON at all: diff names its line.
-                    continue
+def _json_items(source: Source) -> Iterable[object]:
+    """Return the values of a JSON file, or of each line of one that has one on each."""
+    if source.format == FileFormat.JSONL:
+        return documents.by_line(source, array("q"))
+    value = documents.whole(source, dtypes.OURS)
+    return value if isinstance(value, list) else [value]
 
 
-def _of_items(source: Source, items: Iterator[object] | list[Mapping[str, object]], *, whole: bool) -> Sample:
+def _of_items(source: Source, items: Iterable[object], *, whole: bool) -> Sample:
     """Return values as a sample: rows as they are, or the refunds in the provider's objects."""
     listed = [_unwrapped(item) for item in itertools.islice(items, ROWS)]
     opened = Opened()

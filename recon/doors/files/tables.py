@@ -38,9 +38,28 @@ def csv(source: Source, reading: Reading) -> Iterator[Piece]:
         raise source.too_large() from None
 
 
+def beginning(source: Source, known: frozenset[str]) -> Head:
+    """Return how a CSV begins; known: headers that are likely, in lower case.
+
+    Raises:
+        UnusableInput: it is empty, or no CSV.
+    """
+    content = source.beginning()
+    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise source.empty()
+    try:
+        found = lines.head(content, known)
+        # A file that was put together may begin with two byte order marks.
+        return replace(found, names=[name.lstrip("\ufeff").strip() for name in found.names])
+    except ValueError as error:
+        raise UnusableInput(
+            f"{source.label} must be a CSV in UTF-8 with a header line; found {error}."
+        ) from None
+
+
 def _csv(source: Source, reading: Reading) -> Iterator[Piece]:
     """Yield the rows of a CSV."""
-    begun = _begun(source, reading)
+    begun = beginning(source, reading.known)
     names, inner = begun.names, nested.inner(begun.names, reading)
     if inner:
 
@@ -62,21 +81,6 @@ def _csv(source: Source, reading: Reading) -> Iterator[Piece]:
         for position in again:
             refusals[some.numbers[position]] = Refusal("expected a row, found the header once more")
         yield _piece(held, planned, pd.Index(some.numbers, name="row"), refusals, again, trimmed=True)
-
-
-def _begun(source: Source, reading: Reading) -> Head:
-    """Return how a CSV begins."""
-    beginning = source.beginning()
-    if not beginning.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise source.empty()
-    try:
-        found = lines.head(beginning, reading.known)
-        # A file that was put together may begin with two byte order marks.
-        return replace(found, names=[name.lstrip("\ufeff").strip() for name in found.names])
-    except ValueError as error:
-        raise UnusableInput(
-            f"{source.label} must be a CSV in UTF-8 with a header line; found {error}."
-        ) from None
 
 
 def _held(table: Any, names: Sequence[str], wanted: Sequence[str]) -> Mapping[str, Any]:  # noqa: ANN401 - pyarrow ships no types.
