@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
-from recon.rules.lint import holdings, mappings, trees, urls, words
+from recon.rules.lint import holdings, mappings, trees, urls, words, wrappers
 from recon.rules.lint.trees import Source
 
 _NOUNS = r"(?:refunds?|charges?|payment_?intents?|transfers?|payouts?)"
@@ -60,6 +60,7 @@ class Effect:
     """A call that moves money.
 
     name: as a sentence calls it. by_http: it is a request of its own, not an SDK's. keys: the expressions.
+    sends: what sends it, where that is a function of the same module; else None.
     """
 
     call: ast.Call
@@ -67,12 +68,13 @@ class Effect:
     state: State
     by_http: bool = False
     keys: tuple[ast.expr, ...] = ()
+    sends: ast.Call | None = None
 
 
 def of(source: Source, call: ast.Call) -> Effect | None:
     """Return what a call does to money; None when it does nothing that is known here."""
-    if _is_decorator(source, call) or trees.callee(source, call) is not None:
-        return None
+    if trees.callee(source, call) is not None or _is_decorator(source, call):
+        return _by_wrapper(source, call)
     name = _called(source, call)
     if _STRIPE_CLASS.search(name) and name.rpartition(".")[2].startswith(("create", "refund")):
         return _judged(source, call, name, _from_keywords(source, call))
@@ -245,6 +247,18 @@ def _by_http(source: Source, call: ast.Call, name: str) -> Effect | None:
         return None
     state, keys = _of_request(source, call.keywords, is_stripe="stripe" in address)
     return Effect(call, f"the POST to {urls.shown(address)}", state, by_http=True, keys=keys)
+
+
+def _by_wrapper(source: Source, call: ast.Call) -> Effect | None:
+    """Return a POST that a function of the module sends to such an address; None for any other call."""
+    wrapped = wrappers.posted(source, call)
+    if wrapped is None:
+        return None
+    state, keys = _from_anywhere(source, call)
+    if state == State.MISSING and wrapped.keyed:
+        state = State.UNKNOWN
+    name = f"the POST to {urls.shown(wrapped.address)}"
+    return Effect(call, name, state, by_http=True, keys=keys, sends=wrapped.sends)
 
 
 def _of_request(source: Source, keywords: Iterable[ast.keyword], *, is_stripe: bool) -> Found:

@@ -93,6 +93,8 @@ def _without(source: Source, effect: Effect, mounted: Retry | None) -> Iterator[
     if effect.state != State.MISSING:
         return
     retry = retries.around(source, effect.call) or (mounted if effect.by_http else None)
+    if retry is None and effect.sends is not None:
+        retry = retries.within(source, effect.sends)
     what = "an Idempotency-Key header" if effect.by_http else "an idempotency key"
     if retry is None:
         why = (

@@ -40,6 +40,11 @@ def around(source: Source, node: ast.AST, depth: int = 0) -> Retry | None:
     return None
 
 
+def within(source: Source, node: ast.AST) -> Retry | None:
+    """Return what repeats a node in its own function, whoever calls that; None when nothing does."""
+    return around(source, node, _FARTHEST)
+
+
 def mounted(source: Source) -> Retry | None:
     """Return urllib3's Retry that repeats a POST as well; None when the module makes none."""
     for call in source.calls:

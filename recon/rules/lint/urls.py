@@ -25,6 +25,7 @@ _MOVES = re.compile(
     r"(?:(?:create|issue|make|send|new|process)[-_]?)?(?:refund|charge|payment[-_]?intent|transfer|payout)s?",
     re.IGNORECASE,
 )
+_OUTWARD = re.compile(r"a?post|request|fetch|raw_request|send|urlopen")
 _REQUEST = 2  # Arguments of `request("POST", url)`.
 
 
@@ -38,14 +39,29 @@ def posted(source: Source, call: ast.Call, name: str) -> str | None:
     if address is None or not _sends(owner, method):
         return None
     text = written(source, address)
-    path = text.partition("?")[0].rstrip("/")
-    *before, last = path.split("/")
     absolute = "://" in text or text.startswith(_HOLE)
-    if not before or (not absolute and any(_TEST_CLIENTS.search(each) for each in source.imports.values())):
+    if not absolute and any(_TEST_CLIENTS.search(each) for each in source.imports.values()):
         return None
-    if _MOVES.fullmatch(last) or (last.lower() == "payments" and "://" in text):
-        return text
-    return None
+    return text if "/" in text.partition("?")[0].rstrip("/") and moves_money(text) else None
+
+
+def moves_money(address: str) -> bool:
+    """Return whether whoever posts to an address creates what moves money."""
+    last = address.partition("?")[0].rstrip("/").rpartition("/")[2]
+    return bool(_MOVES.fullmatch(last)) or (last.lower() == "payments" and "://" in address)
+
+
+def goes_out(name: str) -> bool:
+    """Return whether a dotted callee is somebody's client that sends a request of any kind."""
+    owner, _, method = name.rpartition(".")
+    if not _OUTWARD.fullmatch(method) or _RECEIVERS.search(owner.rpartition(".")[2].replace("()", "")):
+        return False
+    return method == "urlopen" or any(_SENDERS.search(each) for each in owner.split("."))
+
+
+def posts(source: Source, call: ast.Call) -> bool:
+    """Return whether a call that goes out posts, whatever its address."""
+    return _address(call, trees.dotted(source, call.func).rpartition(".")[2]) is not None
 
 
 def shown(address: str) -> str:
