@@ -16,10 +16,13 @@ _DECORATOR = re.compile(
     r"(?:^|_)(?:retry|retries|retrying|retryable|retriable|autoretry)(?:_|$)|^on_exception$|"
     r"^on_predicate$|backoff"
 )
+# What runs again by itself when it raises, where nobody says otherwise.
+_DURABLE = re.compile(r"(?:^|\.)(?:temporalio\.)?(?:activity\.defn|dramatiq\.actor)$")
 _CONTEXTS = {"Retrying", "AsyncRetrying", "retry_context", "RetryingCaller", "attempts"}
 _COUNTS = {"range", "count", "repeat"}
 _PAUSES = re.compile(r"(?:\w+_)?(?:attempts?|retries|delays?|backoffs?|waits?|sleeps?)")
-_RETRY_OPTIONS = {"autoretry_for", "retry_backoff", "retries"}
+_RETRY_OPTIONS = {"autoretry_for", "retry_backoff", "retries", "retry_policy"}
+_LIMITS = {"max_retries": 0, "maximum_attempts": 1, "max_attempts": 1}
 
 
 def repeats(source: Source, loop: Loop, call: ast.AST) -> bool:
@@ -42,17 +45,45 @@ def repeats(source: Source, loop: Loop, call: ast.AST) -> bool:
 def decorated(source: Source, function: Function) -> ast.expr | None:
     """Return the decorator that repeats a function when it raises; None when there is none."""
     for each in function.decorator_list:
-        callee = each.func if isinstance(each, ast.Call) else each
-        if _DECORATOR.search(words.snake(_last(trees.dotted(source, callee)))):
+        if is_retry(source, each) or (_is_durable(source, each) and not _limited(source.tree)):
             return each
         if isinstance(each, ast.Call) and any(_asks_retries(keyword) for keyword in each.keywords):
             return each
     return None
 
 
+def handed(source: Source, call: ast.Call) -> bool:
+    """Return whether a call has repeated what it is given: `retry_call(refund)`, a node with a policy."""
+    return is_retry(source, call) or any(
+        each.arg == "retry_policy" and _asks_retries(each) for each in call.keywords
+    )
+
+
+def is_retry(source: Source, node: ast.expr) -> bool:
+    """Return whether a decorator or a call is of something that repeats, by its name."""
+    callee = node.func if isinstance(node, ast.Call) else node
+    return bool(_DECORATOR.search(words.snake(_last(trees.dotted(source, callee)))))
+
+
+def _is_durable(source: Source, decorator: ast.expr) -> bool:
+    callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return bool(_DURABLE.search(trees.dotted(source, callee)))
+
+
+def _limited(node: ast.AST) -> bool:
+    """Return whether something says that there is one try and no more."""
+    return any(
+        isinstance(each, ast.keyword)
+        and each.arg in _LIMITS
+        and isinstance(each.value, ast.Constant)
+        and each.value.value == _LIMITS[each.arg]
+        for each in ast.walk(node)
+    )
+
+
 def _asks_retries(keyword: ast.keyword) -> bool:
     """Return whether a decorator's option makes its task run again."""
-    if keyword.arg not in _RETRY_OPTIONS:
+    if keyword.arg not in _RETRY_OPTIONS or _limited(keyword.value):
         return False
     return not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
 

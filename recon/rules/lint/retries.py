@@ -35,6 +35,10 @@ def around(source: Source, node: ast.AST, depth: int = 0) -> Retry | None:
     for parent, child in trees.above(source, node):
         if isinstance(parent, loops.Loop) and child in parent.body and loops.repeats(source, parent, node):
             return Retry(parent, "loop", (parent,))
+        if isinstance(parent, ast.Lambda):
+            call = source.parents.get(parent)
+            if isinstance(call, ast.Call) and parent in call.args and loops.handed(source, call):
+                return Retry(call, "retry", (parent,))
         if isinstance(parent, Function) and child in parent.body:
             return _of_function(source, parent, depth)
     return None
@@ -68,6 +72,9 @@ def _of_function(source: Source, function: Function, depth: int) -> Retry | None
     asks = (each for each in ast.walk(function) if isinstance(each, ast.Call) and _asks_again(source, each))
     if (again := next(asks, None)) is not None:
         return Retry(again, "self.retry", tuple(function.body))
+    for call in source.calls:
+        if _is_given(call, function) and loops.handed(source, call):
+            return Retry(call, "retry", tuple(function.body))
     if depth >= _FARTHEST:
         return None
     for call in source.calls:
@@ -76,6 +83,18 @@ def _of_function(source: Source, function: Function, depth: int) -> Retry | None
             if found is not None:
                 return Retry(found.node, found.word, (*found.regions, *function.body))
     return None
+
+
+def _is_given(call: ast.Call, function: Function) -> bool:
+    """Return whether a call is given a function by its name: `refund`, `self.refund`."""
+    return any(
+        (isinstance(each, ast.Name) and each.id == function.name)
+        or (
+            isinstance(each, ast.Attribute)
+            and trees.plain(each) in {f"self.{function.name}", f"cls.{function.name}"}
+        )
+        for each in call.args
+    )
 
 
 def _asks_again(source: Source, call: ast.Call) -> bool:
