@@ -36,7 +36,8 @@ class Reading:
     case. named: what its columns are called. notes: for people. incomplete: a sentence when it says itself
     that it is only a part. left_out: records that are none of this side's, by what one of them is. rows: how
     many rows there were so far; filtered: those of them that the map's filters keep out. disguised: ids that
-    are not what they look like. places: tells on which lines rows stand; None where it has no lines.
+    are not what they look like. words: of a status that are none of ours, where no map says what they mean,
+    with their counts. places: tells on which lines rows stand; None where it has no lines.
     """
 
     side: str
@@ -49,6 +50,7 @@ class Reading:
     rows: int = 0
     filtered: int = 0
     disguised: dict[Sort, Disguise] = field(default_factory=dict)
+    words: Counter[str] = field(default_factory=Counter)
     places: Callable[[Collection[int]], Mapping[int, int]] | None = None
 
     def told_left_out(self) -> list[str]:

@@ -17,7 +17,18 @@ from recon.doors.files import documents, sources, tables
 from recon.doors.files.formats import FileFormat
 from recon.doors.files.pieces import Piece, Reading
 from recon.doors.files.sources import Source
-from recon.model import amounts, cells, columns, disguises, dtypes, frames, mapping_toml, sheets
+from recon.model import (
+    amounts,
+    cells,
+    columns,
+    disguises,
+    dtypes,
+    frames,
+    layout,
+    mapping_toml,
+    meanings,
+    sheets,
+)
 from recon.model.columns import INTENTS, REFUNDS
 from recon.model.disguises import Sort
 from recon.model.errors import UnusableInput
@@ -98,6 +109,8 @@ def _side(named: Sources, side: str, told: Map, format_: FileFormat | None) -> I
             reading.filtered += piece.left_out
             parts.append(_part(piece, source, side))
             _look_closely(reading, piece, parts[-1])
+            if side == INTENTS and parts[-1].rejects:
+                _meet_statuses(reading, piece)
             refused += _refused(piece, source)
         if side == REFUNDS:
             _check_ids(source, parts[begun:])
@@ -141,6 +154,13 @@ def _look_closely(reading: Reading, piece: Piece, part: Part) -> None:
         found = disguises.find(sheets.named(ours, how.needs), part.columns[ours], part.rows)
         for sort, each in found.items():
             reading.disguised[sort] = disguises.both(reading.disguised.get(sort), each)
+
+
+def _meet_statuses(reading: Reading, piece: Piece) -> None:
+    """Note which words of a status are none of ours, where no map says what they mean."""
+    how = piece.how.columns.get("status", Column())
+    if "status" in piece.raw and not how.words:
+        reading.words.update(meanings.strangers(piece.raw["status"], how, reading.side))
 
 
 def _check_ids(source: Source, parts: Iterable[Part]) -> None:
@@ -211,6 +231,7 @@ def _notes(readings: Iterable[tuple[Source, Reading]]) -> list[str]:
         found += [f"{source.name}: {what} left out." for what in reading.told_left_out()]
         found += [f"{source.name}: {what}." for what in reading.told_filtered()]
         found += [f"{source.name}: {what}" for what in _told_disguised(reading)]
+        found += [f"{source.name}: {what}" for what in _told_words(reading)]
     return found
 
 
@@ -234,6 +255,19 @@ def _told_disguised(reading: Reading) -> list[str]:
     rows = {each.row for _, each in found}
     lines = reading.places(rows) if rows and reading.places is not None else {}
     return [disguises.told(sort, each, lines.get(each.row)) for sort, each in found]
+
+
+def _told_words(reading: Reading) -> list[str]:
+    """Return what a map has to say of the words of a status that are none of ours."""
+    if not 0 < len(reading.words) <= meanings.FEW:
+        return []
+    how = layout.of(reading.named.names, reading.side, reading.told).side.columns.get("status", Column())
+    said = meanings.worded(how, reading.words, reading.side)
+    rows = several(reading.words.total(), "row")
+    told = f"{rows} rejected for a status in words that are none of ours; a map for --columns says what each"
+    told += f" means: {mapping_toml.written_column('status', said)}. Look at each"
+    ours = ", ".join(meanings.OURS[reading.side])
+    return [f"{told}, and put one of {ours} where ? is." if "?" in said.words.values() else f"{told}."]
 
 
 def _without_status(intake: Intake, side: str) -> list[str]:

@@ -6,7 +6,7 @@ Never takes a column twice, and never a name against its cells.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from recon.model import money
+from recon.model import meanings, money
 from recon.model.dtypes import INTENTS, KEYS
 from recon.model.mapping import EPOCHS
 from recon.model.samples import Sample
@@ -162,7 +162,7 @@ def _are_codes(cells: Sequence[object]) -> bool:
 
 def _are_words(cells: Sequence[object]) -> bool:
     """Return whether cells are few words."""
-    return len({str(cell) for cell in cells}) <= statuses.FEW and times.look(cells) is None
+    return len({str(cell) for cell in cells}) <= meanings.FEW and times.look(cells) is None
 
 
 def _are_statuses(cells: Sequence[object], side: str) -> bool:
@@ -175,7 +175,7 @@ def _repeat_words(cells: Sequence[object]) -> bool:
     """Return whether cells are different words, few of them, that each stand there several times."""
     different = {str(cell) for cell in cells}
     lettered = all(any(map(str.isalpha, word)) for word in different)
-    return lettered and 1 < len(different) <= min(statuses.FEW, len(cells) // 2)
+    return lettered and 1 < len(different) <= min(meanings.FEW, len(cells) // 2)
 
 
 _LOOKS: Mapping[str, Callable[[Sequence[object]], bool]] = {

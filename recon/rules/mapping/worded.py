@@ -6,6 +6,7 @@ Never says that a row went through because no column says otherwise: that is a q
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from recon.model import meanings
 from recon.model.dtypes import INTENTS, REFUNDS
 from recon.model.mapping import Column
 from recon.model.records.maps import Choice, Question, Word
@@ -105,7 +106,7 @@ def _with_open(column: Column, strange: Iterable[Word], unsaid: str) -> Column:
 def _mapped(column: Column, side: str, word: Word) -> str | None:
     """Return what a word means: as the column says, or as it is one of ours, or as it seems."""
     said = column.words.get(word.theirs)
-    return said or (word.theirs if word.theirs in statuses.OURS[side] else word.ours)
+    return said or (word.theirs if word.theirs in meanings.OURS[side] else word.ours)
 
 
 def _listed(words: Iterable[Word], most: int, *, spelled: bool = True) -> str:
