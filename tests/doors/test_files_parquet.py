@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recon.doors.files import reading as files
+from recon.doors.files import samples
 from recon.model.errors import UnusableInput
 from recon.model.mapping import Column, Filter, Map, Side
 from tests.doors.refund_files import FLAT, ids, refused
@@ -55,6 +56,33 @@ def test_a_parquet_file_cut_off_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UnusableInput, match="Parquet"):
         files.read_refunds(path)
+
+
+def test_a_damaged_name_in_a_parquet_file_is_a_sentence_for_the_diff_and_for_a_map(tmp_path: Path) -> None:
+    path = tmp_path / "refunds.parquet"
+    pq.write_table(pa.Table.from_pylist([FLAT]), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"created_at", b"crea\x84ed_at"))
+
+    with pytest.raises(UnusableInput, match="no UTF-8"):
+        files.read_refunds(path)
+    with pytest.raises(UnusableInput, match="no UTF-8"), samples.excerpt(str(path)):
+        pass
+
+
+@pytest.mark.parametrize(
+    "column, said",
+    [
+        (pa.array([b"a\xff"]).view(pa.string()), "no UTF-8"),
+        (pa.array([2**55], pa.timestamp("ms")), "beyond the years"),
+        (pa.array([2**30], pa.date32()), "beyond the years"),
+    ],
+)
+def test_a_cell_that_nobody_can_show_refuses_a_map(tmp_path: Path, column: pa.Array, said: str) -> None:
+    path = tmp_path / "refunds.parquet"
+    pq.write_table(pa.table({"id": column}), path)
+
+    with pytest.raises(UnusableInput, match=said), samples.excerpt(str(path)) as excerpt:
+        samples.read(excerpt)
 
 
 def test_all_formats_give_the_same_frame(tmp_path: Path) -> None:

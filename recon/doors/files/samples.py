@@ -66,8 +66,9 @@ def read(beginning: Excerpt) -> Sample:
     if beginning.format == FileFormat.CSV:
         return _of_items(source, _csv_rows(source), whole=beginning.whole)
     if beginning.format == FileFormat.PARQUET:
-        table = pq.ParquetFile(source.path).read()
-        return _of_items(source, table.to_pylist(), whole=beginning.whole)
+        with tables.readable(source):
+            rows = pq.ParquetFile(source.path).read().to_pylist()
+        return _of_items(source, rows, whole=beginning.whole)
     return _of_items(source, _json_items(source), whole=beginning.whole)
 
 
@@ -91,16 +92,12 @@ def _copied(source: Source, path: Path) -> bool:
     if source.format == FileFormat.JSON:
         path.write_bytes(source.content())
         return True
-    try:
-        with source.opened() as content:
-            held = pa.BufferReader(content.read()) if source.packed else source.path
-            file = pq.ParquetFile(held)
-            first = next(file.iter_batches(ROWS), None)
-            table = file.schema_arrow.empty_table() if first is None else pa.Table.from_batches([first])
-            pq.write_table(table, path)
-            return bool(file.metadata.num_rows <= ROWS)
-    except (pa.ArrowException, OSError):
-        raise UnusableInput(f"{source.label} must be a Parquet file; found something else.") from None
+    with tables.readable(source), source.opened() as content:
+        file = pq.ParquetFile(pa.BufferReader(content.read()) if source.packed else source.path)
+        first = next(file.iter_batches(ROWS), None)
+        table = file.schema_arrow.empty_table() if first is None else pa.Table.from_batches([first])
+        pq.write_table(table, path)
+        return bool(file.metadata.num_rows <= ROWS)
 
 
 def _csv_rows(source: Source) -> list[Mapping[str, object]]:

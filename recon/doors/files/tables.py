@@ -4,6 +4,7 @@ Never passes a cell through Python where a whole column can be taken, and never 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -94,18 +95,31 @@ def parquet(source: Source, reading: Reading) -> Iterator[Piece]:
     Raises:
         UnusableInput: it is no Parquet file of this side.
     """
-    try:
+    with readable(source):
         with source.opened() as file:
             content = pa.BufferReader(file.read()) if source.packed else source.path
             if not source.packed and not file.read(1):
                 raise source.empty()
         yield from _row_groups(source, content, reading)
+
+
+@contextmanager
+def readable(source: Source) -> Iterator[None]:
+    """Say of a Parquet file what pyarrow finds wrong with it, whatever that is.
+
+    Raises:
+        UnusableInput: it is none, or it is damaged.
+    """
+    try:
+        yield
     except OSError as error:
         reason = error.strerror or "it is no Parquet file, or cut off"
         raise UnusableInput(f"{source.label} cannot be read: {reason}.") from None
     except MemoryError:  # Pyarrow has one of its own, which is an ArrowException too.
         raise source.too_large() from None
-    except OverflowError:  # Beside others in a list of columns, or within an object.
+    except UnicodeDecodeError:  # Of a name; texts are looked at as values are.
+        raise UnusableInput(f"{source.label} holds a name or text that is no UTF-8: is it damaged?") from None
+    except OverflowError:  # In a list of columns, or within an object.
         raise UnusableInput(f"{source.label} holds a time beyond the years 1 to 9999.") from None
     except pa.ArrowException:
         raise UnusableInput(
