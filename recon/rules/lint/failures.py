@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from recon.model.records.flaws import Rule
-from recon.rules.lint import effects, keys, trees, words
+from recon.rules.lint import effects, keys, statuses, trees, words
 from recon.rules.lint.trees import Function, Source
 
 _UNPROVEN = re.compile(
@@ -134,12 +134,18 @@ def _told(source: Source, handler: ast.ExceptHandler, name: str) -> Iterator[key
 def _said(source: Source, node: ast.AST) -> str:  # noqa: PLR0911 -- one for each kind of statement
     """Return the words in which a statement calls it a failure; "" when it does not."""
     match node:
+        case ast.Return(value=ast.Constant(value=False)):
+            return "False" if _is_true_otherwise(source, node) else ""
         case ast.Return(value=ast.expr() as value):
-            return _words_of(value)
+            return _words_of(value) or _refusal(source, value)
+        case ast.Raise(exc=ast.Name() | ast.Attribute() as raised):
+            return _refusal(source, raised)
         case ast.Raise(exc=ast.Call() as raised):
             if trees.dotted(source, raised.func).rpartition(".")[2] == "ModelRetry":
                 return "ModelRetry"
-            return _words_of(raised)
+            return _words_of(raised) or _refusal(source, raised)
+        case ast.Expr(value=ast.Call(func=ast.Name(id="abort")) as call):
+            return _words_of(call) or _refusal(source, call)
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             return _words_of(value) if _is_returned(source, node, name) else ""
         case ast.Expr(value=ast.Call() as call):
@@ -161,6 +167,33 @@ def _is_returned(source: Source, node: ast.AST, name: str) -> bool:
     scope = trees.scope_of(source, node)
     answers = trees.returned(source, scope) if isinstance(scope, Function) else ()
     return any(isinstance(each, ast.Name) and each.id == name for each in answers)
+
+
+def _is_true_otherwise(source: Source, node: ast.AST) -> bool:
+    """Return whether the function around a handler says True of a call that is known to move money.
+
+    A handler that says somewhere that it is not known is believed.
+    """
+    scope = trees.scope_of(source, node)
+    around = [parent for parent, _ in trees.above(source, node)]
+    handler = next((each for each in around if isinstance(each, ast.ExceptHandler)), None)
+    tried = next((each for each in around if isinstance(each, ast.Try)), None)
+    if handler is None or tried is None or not isinstance(scope, Function):
+        return False
+    answers = trees.returned(source, scope)
+    return (
+        any(isinstance(each, ast.Constant) and each.value is True for each in answers)
+        and not any(_UNKNOWN.search(_plain(each)) for each in ast.walk(handler))
+        and any(isinstance(each, ast.Call) and effects.of(source, each) for each in ast.walk(tried))
+    )
+
+
+def _refusal(source: Source, value: ast.expr) -> str:
+    """Return the HTTP status by which an answer refuses; "" where it does not, or says that it is unknown."""
+    status = statuses.refused(source, value)
+    if status is None or any(_UNKNOWN.search(_plain(each)) for each in ast.walk(value)):
+        return ""
+    return f"HTTP {status.value}"
 
 
 def _fields(display: ast.Dict) -> set[str]:
