@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recon.rules.lint import effects, trees, words
+from recon.rules.lint import effects, holdings, trees, words
 from recon.rules.lint.trees import Function, Source
 
 _PAIR = 2  # A header as a tuple: its name and its value.
@@ -102,9 +102,25 @@ def _of_function(source: Source, function: Function) -> Iterator[Sink]:
     for name, default in trees.parameters(function).items():
         if default is not None and words.is_key(name):
             yield Sink(default, default, f"the default of {name!r}")
-    if words.is_key(function.name.removeprefix("_")):
+    if words.is_key(function.name.removeprefix("_")) and not _is_for_the_keyless(source, function):
         for value in trees.returned(source, function):
             yield Sink(value, value, f"what {function.name}() returns")
+
+
+def _is_for_the_keyless(source: Source, function: Function) -> bool:
+    """Return whether each call of a function in its module gives its key to what has none and keeps it."""
+    asking = [call for call in source.calls if trees.callee(source, call) is function]
+    return bool(asking) and all(_is_kept(source, each) for each in asking)
+
+
+def _is_kept(source: Source, call: ast.Call) -> bool:
+    """Return whether a key is put only where none was, and stays there."""
+    match source.parents.get(call):
+        case ast.Assign(targets=[ast.Attribute() as target]) as statement:
+            scope = trees.scope_of(source, statement)
+            return holdings.kept(source, target, [trees.Binding(statement, call)], scope)
+        case _:
+            return False
 
 
 def _of_field(source: Source, node: ast.AST, value: ast.Call) -> Iterator[Sink]:
