@@ -38,7 +38,8 @@ def of(source: Source) -> Iterator[Text]:
         text = _text(node)
         if text and not isinstance(source.parents.get(node), ast.JoinedStr | ast.FormattedValue):
             about = _about(source, node)
-            if about is not None or (len(text) >= _LONG and _SPEAKS.search(text)):
+            speaks = len(text) >= _LONG and _SPEAKS.search(text) and not _is_remark(source, node)
+            if about is not None or speaks:
                 yield Text(node, text, about or "")
 
 
@@ -51,6 +52,16 @@ def _text(node: ast.AST) -> str:
             return "".join(_text(each) or "{}" for each in values)
         case _:
             return ""
+
+
+def _is_remark(source: Source, node: ast.AST) -> bool:
+    """Return whether a text is a statement that no program can read: it is none, and opens nothing."""
+    statement = source.parents.get(node)
+    if not isinstance(statement, ast.Expr):
+        return False
+    owner = source.parents.get(statement)
+    opens = isinstance(owner, Function | ast.ClassDef | ast.Module) and owner.body[0] is statement
+    return not opens
 
 
 def _about(source: Source, node: ast.AST) -> str | None:

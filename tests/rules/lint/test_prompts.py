@@ -77,6 +77,10 @@ def test_a_readme_that_speaks_to_a_model_is_one_of_its_prompts() -> None:
         ("@tool\ndef refund(order):\n    {!r}", "@route\ndef page(order):\n    {!r}"),
         ("@mcp.tool()\ndef refund(order):\n    {!r}", "def page(order):\n    {!r}"),
         ("text = 'You are a support agent of a shop. ' {!r}", "raise ValueError({!r})"),
+        (
+            "class Agent:\n    'You are a support agent. ' {!r}",
+            "Wrapper = object\n'You are a support agent. ' {!r}",
+        ),
     ],
 )
 def test_strings_of_python_that_a_model_reads_and_a_person(bad: str, good: str) -> None:
