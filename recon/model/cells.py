@@ -4,6 +4,7 @@ Never guesses and never raises on data: what a cell should not hold is marked, a
 to reject.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -15,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from recon.model import spellings
+
 Mask = NDArray[np.bool_]
 Arrow = Any  # A pyarrow Array or ChunkedArray; pyarrow ships no types.
 
@@ -23,6 +26,7 @@ SHOWN = 40  # Characters of a wrong value that a message shows: enough to find i
 # Decimal digits beyond which a number is refused unread: an int64 has 19, and 1E+999999 written out is a
 # megabyte.
 _DIGITS = 40
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _LARGEST_EXACT_FLOAT = 2.0**53
 _WHOLE = r"^-?[0-9]+(\.0*)?$"
 _DECIMAL = r"^-?[0-9]+(\.[0-9]*)?$"
@@ -180,9 +184,10 @@ def series(values: Arrow, index: pd.Index | None = None) -> pd.Series:
 
 
 def shown(value: object) -> str:
-    """Return a wrong value as a message shows it: quoted, printable and cut."""
-    text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(value)).split())
-    return f"'{text[:SHOWN]}...'" if len(text) > SHOWN else f"'{text}'"
+    """Return a wrong value as a message shows it: quoted, cut, and with what nobody sees by its number."""
+    text = _BLANKS.sub(" ", str(value)).strip(" ")
+    told = spellings.revealed(text[:SHOWN])
+    return f"'{told}...'" if len(text) > SHOWN else f"'{told}'"
 
 
 def plain(raw: pd.Series) -> Arrow | None:

@@ -109,14 +109,9 @@ def _shown(sort: Sort, text: str) -> str:
     name = unicodedata.name(text[at], "").lower()
     begun = max(0, at - _BEFORE)
     before, after = text[begun:at], text[at + 1 : begun + cells.SHOWN]
-    around = "".join(("..." if begun else "", before, f"<{meant}>", after))
-    around += "..." if len(text) > begun + cells.SHOWN else ""
-    return f"{meant}{name and f' ({name})'} in '{_visible(around)}'"
-
-
-def _visible(text: str) -> str:
-    """Return a text with the number of each character that no terminal shows."""
-    return "".join(each if each.isprintable() else f"<U+{ord(each):04X}>" for each in text)
+    around = f"{spellings.revealed(before)}<{meant}>{spellings.revealed(after)}"
+    around = f"{'...' if begun else ''}{around}{'...' if len(text) > begun + cells.SHOWN else ''}"
+    return f"{meant}{name and f' ({name})'} in '{around}'"
 
 
 def _first_recoded(text: str) -> int:

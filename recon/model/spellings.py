@@ -25,6 +25,7 @@ UNSEEN = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _HIDDEN = re.compile(f"[{UNSEEN}]")
+_SEEMS_ASCII = re.compile(f"[ -~{ALIKE}]*")
 
 
 def seen(text: str) -> str:
@@ -40,6 +41,20 @@ def seen(text: str) -> str:
 def hides(text: str) -> bool:
     """Return whether a text holds what has no width and no form, so that it looks like another text."""
     return _HIDDEN.search(text) is not None
+
+
+def revealed(text: str) -> str:
+    """Return a text in which what nobody sees or takes for ASCII stands by its number: re_<U+200B>1."""
+    told = "".join(each if each.isprintable() and not hides(each) else _number(each) for each in text)
+    return "".join(map(_number_if_alike, told)) if _SEEMS_ASCII.fullmatch(told) else told
+
+
+def _number_if_alike(character: str) -> str:
+    return character if character.isascii() else _number(character)
+
+
+def _number(character: str) -> str:
+    return f"<U+{ord(character):04X}>"
 
 
 def _is_unseen(character: str) -> bool:
