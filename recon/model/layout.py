@@ -17,6 +17,7 @@ from recon.model import cells, columns, fitting, mapping
 from recon.model.cells import Arrow, Mask
 from recon.model.errors import UnusableInput
 from recon.model.mapping import NOTHING, Column, Filter, Side
+from recon.model.phrases import several
 
 EXPANDED = frozenset({"payment_intent", "charge", "payment"})
 """Columns whose ids may come as the object itself."""
@@ -64,7 +65,7 @@ def of(names: Collection[str], side: str, told: Side, *, flat: Collection[str] |
     found = {ours: Column(_as_sources(names, ours, theirs), guessed=True) for ours, theirs in plain.items()}
     zone = told.zone or ("UTC" if known.zoneless_utc else "")
     filters = tuple(each for each in told.filters if mapping.located(names, each.column))
-    return Layout(Side({**found, **mapped}, filters, told.empty, zone), known.tool)
+    return Layout(Side({**found, **mapped}, filters, told.empty, zone, told.unanswered), known.tool)
 
 
 def check(source: Named, side: str, told: Side) -> None:
@@ -79,11 +80,38 @@ def check(source: Named, side: str, told: Side) -> None:
     if advice is not None and not told.columns:
         raise UnusableInput(f"{source.label} holds no {side}: {advice}.")
     layout = of(names, side, told)
+    _check_answered(side, layout)
     if not set(columns.NEEDED[side]) & set(layout.side.columns):
         raise UnusableInput(
             f"{source.label} has none of the columns that {side} need ({', '.join(columns.NEEDED[side])});"
             f" {found(names)}; name them with --columns, which `recon map` helps to write."
         )
+
+
+def _check_answered(side: str, layout: Layout) -> None:
+    """Refuse a map that still asks for a column without which no row can be judged.
+
+    Raises:
+        UnusableInput: with everything that the map asks.
+    """
+    lacking = set(_lacking_needed(side, layout))
+    if any(lacking.intersection(each.names) for each in layout.side.unanswered):
+        raise UnusableInput(f"{_asked(side, layout)}: take the # off one answer of each.")
+
+
+def _asked(side: str, layout: Layout) -> str:
+    """Return what the map still asks of a side, beginning with its file's name."""
+    asked = layout.side.unanswered
+    listed = ", ".join(f"{each.names[0]} on line {each.line}" for each in asked)
+    return f"{asked[0].file} still has {several(len(asked), 'question')} for [{side}] ({listed})"
+
+
+def _lacking_needed(side: str, layout: Layout) -> list[str]:
+    """Return the needed columns that a table does not have; one amount is enough."""
+    there = set(layout.side.columns)
+    if there & {"amount_minor", "amount"}:
+        there |= {"amount_minor", "amount"}
+    return [name for name in columns.NEEDED[side] if name not in there]
 
 
 def check_map(source: Named, told: Side) -> None:
@@ -111,10 +139,9 @@ def notes(names: Collection[str], side: str, layout: Layout) -> list[str]:
         if twin is not None:
             both = f"{cells.shown(head)} and {cells.shown(twin)}"
             told.append(f"{both} differ in nothing but capitals; the first is read.")
-    there = set(layout.side.columns)
-    if there & {"amount_minor", "amount"}:
-        there |= {"amount_minor", "amount"}
-    lacking = ", ".join(name for name in columns.NEEDED[side] if name not in there)
+    if layout.side.unanswered:
+        told.append(f"{_asked(side, layout)}, of which nothing is known until one answer has no # before it.")
+    lacking = ", ".join(_lacking_needed(side, layout))
     if lacking:
         called = lacking.replace("amount_minor, amount", "amount_minor or amount")
         told.append(

@@ -103,17 +103,27 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A question in a map's file of which no answer was made a line. names: what its answers would say."""
+
+    file: str
+    line: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """One side of a map.
 
     columns: by our name. filters: all must let a row through. empty: cells that count as holding nothing.
-    zone: of times that have none and whose column says none.
+    zone: of times that have none and whose column says none. unanswered: what its file still asks.
     """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     filters: tuple[Filter, ...] = ()
     empty: tuple[str, ...] = ()
     zone: str = ""
+    unanswered: tuple[Unanswered, ...] = field(default=(), compare=False)
 
 
 NOTHING = Side()

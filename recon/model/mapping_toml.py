@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
 
-from recon.model import documents, mapping, money
+from recon.model import documents, mapping, mapping_lines, money
 from recon.model.dtypes import INTENTS, KEYS, OURS, REFUNDS, TIME
 from recon.model.errors import UnusableInput
-from recon.model.mapping import Case, Column, Filter, Map, Side, Sign
+from recon.model.mapping import Case, Column, Filter, Map, Side, Sign, Unanswered
 from recon.model.records.words import IntentStatus, RefundStatus
 
 _LIMIT = 500  # Words, candidates or filters of one entry: more is a table of data, not a map.
@@ -41,14 +41,16 @@ def read(text: str, *, file: str) -> Map:
     try:
         document = documents.read(text, file=file)
     except tomllib.TOMLDecodeError as error:
-        raise UnusableInput(f"{file} must be a TOML file: {error}.") from None
+        raise UnusableInput(f"{file} {mapping_lines.unread(text, str(error))}.") from None
     sides: dict[str, Side] = {}
     for name, table in document.items():
         if name not in OURS or not isinstance(table, Mapping):
             raise UnusableInput(
                 f"{file} must hold the tables [intents] and [refunds]; found {name!r:.60} as well."
             )
-        sides[name] = side(name, table, _wrong_in(document, name))
+        asked = mapping_lines.unanswered(text, name, [*table, *table.get("columns", ())])
+        open_ = tuple(Unanswered(file, each.line, tuple(each.names)) for each in asked)
+        sides[name] = replace(side(name, table, _wrong_in(document, name)), unanswered=open_)
     if not sides:
         raise UnusableInput(f"{file} must hold the tables [intents] and [refunds]; found neither.")
     return Map(**sides)

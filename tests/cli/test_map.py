@@ -299,3 +299,13 @@ def test_a_map_whose_filter_keeps_none_of_the_rows_is_not_fine(
     run = recon("map", "balance.json", "--preset", "stripe-balance")
 
     assert (run.code, "would judge none of these rows" in run.stdout) == (code, code == 1)
+
+
+def test_a_map_that_still_asks_is_no_argument_of_a_diff(recon: Recon) -> None:
+    Path("shop.csv").write_text(SHOP.replace("2026-03-06 ", "06.03.2026 "))
+    Path("bank.csv").write_text("id,amount_minor,currency,created_at\n")
+    recon("map", "shop.csv", "--side", "intents", "--output", "map.toml")
+    run = recon("diff", "shop.csv", "bank.csv", "--columns", "map.toml")
+
+    assert run.code == 2
+    assert "map.toml still has 1 question for [intents] (created_at on line" in run.stderr

@@ -5,7 +5,7 @@ Never writes a line that somebody has to decide: it stands there as a comment, w
 
 from collections.abc import Iterator
 
-from recon.model import mapping_toml
+from recon.model import mapping_lines, mapping_toml
 from recon.model.characters import harmless
 from recon.model.dtypes import INTENTS, OURS
 from recon.model.mapping import Column, Map, Side
@@ -60,7 +60,7 @@ def _head(proposal: Proposal) -> Iterator[str]:
 
 def _asked(question: Question) -> Iterator[str]:
     """Yield a question, and each answer as a comment to be made a line."""
-    yield _said(f"DECIDE: {question.text}")
+    yield _said(f"{mapping_lines.DECIDE}{question.text}")
     for choice in question.choices:
         for line in answer(choice).split("\n"):
             yield f"# {line}  {_said(choice.means)}"
