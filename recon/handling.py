@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from recon.doors.stripe.provider import Provider
+from recon.doors.stripe.wire import Missing, Senseless
 from recon.model import characters, refusals
 from recon.model.errors import ProviderRefused, ProviderUnavailable
 from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded
@@ -52,9 +53,11 @@ class Refunds:
     def find(self, row: Guarded, *, until: float) -> Finding:
         """Return what all refunds of the payment say of the row's key."""
         if row.payment is None:
-            return Finding(FindingKind.UNREADABLE, said="it names no payment to look at")
+            return Finding(FindingKind.UNPROVED, said="it names no payment to look at")
         try:
             return answers.finding(self._provider.find(row.payment, row.account, until=until), row.key)
+        except (Missing, Senseless) as error:  # It answers, and knows of no such payment.
+            return Finding(FindingKind.UNPROVED, said=str(error))
         except (ProviderUnavailable, ProviderRefused) as error:  # A broken list, or a key that may not read.
             return Finding(FindingKind.UNREADABLE, said=str(error))
 
@@ -100,7 +103,7 @@ class Functions:
     def find(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above
         """Return what the function finds; without one nothing is ever proved."""
         if self._find is None:
-            return Finding(FindingKind.UNREADABLE, said="nothing can look for it")
+            return Finding(FindingKind.UNPROVED, said="nothing can look for it")
         try:
             found: object = self._find(row.key, row.body)
         except Exception as error:  # noqa: BLE001 - whatever it is, nothing is proved
@@ -108,10 +111,10 @@ class Functions:
         if found is None and self._keyed:
             return Finding(FindingKind.ABSENT)
         if found is None:  # The one that was sent may still be under way, and a second would be another.
-            return Finding(FindingKind.UNREADABLE, said="it is not there, or not there yet")
+            return Finding(FindingKind.UNPROVED, said="it is not there, or not there yet")
         name = named(found)
         if name is None:
-            return Finding(FindingKind.UNREADABLE, said=f"it returned no id but {type(found).__name__}")
+            return Finding(FindingKind.UNPROVED, said=f"it returned no id but {type(found).__name__}")
         return Finding(FindingKind.LIVE, name)
 
     def check(self, row: Guarded, *, until: float) -> Finding:  # noqa: ARG002 -- as above

@@ -27,7 +27,7 @@ from recon.rules import guarding, outcomes
 from recon.rules.guarding import Step
 
 _SWEEP_SECONDS = 30.0  # After which a sweep begins no look-up: the next one comes within the minute.
-_SILENCES = 3  # Look-ups in a row that failed: the provider is away, and each more takes as long.
+_SILENCES = 3  # Look-ups in a row that nobody answered: the world is away, and each more takes as long.
 # What a call whose time is over still waits for the database: what it knows by then is worth a moment.
 _LEAST_WAIT_SECONDS = 1.0
 

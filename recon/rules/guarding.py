@@ -134,7 +134,7 @@ def looked(
     if finding.kind is FindingKind.DEAD:
         return _dead(row, finding.id, finding.state, now)
     unknown = replace(row, status=IntentStatus.PENDING_UNKNOWN, updated_at=now, next_at=now)
-    if finding.kind is FindingKind.UNREADABLE:
+    if finding.kind in {FindingKind.UNPROVED, FindingKind.UNREADABLE}:
         return unknown if row.sends else replace(unknown, status=row.status)
     return _missed(row, unknown, strangers, settings)
 

@@ -127,6 +127,8 @@ REFUSED = {"refusal": "so", "status": UNKNOWN}
         (REFUSED, LIVE, (), DONE, 0),
         ({}, Finding(FindingKind.DEAD, "re_1", "failed"), (), FAILED, 0),
         ({}, Finding(FindingKind.UNREADABLE), (), UNKNOWN, 0),
+        ({}, Finding(FindingKind.UNPROVED), (), UNKNOWN, 0),
+        (REFUSED, Finding(FindingKind.UNPROVED), (), UNKNOWN, 0),
         (REFUSED, Finding(FindingKind.UNREADABLE), (), UNKNOWN, 0),
         ({}, ABSENT, (), UNKNOWN, 1),
         # Somebody may have done it by hand: the same amount, since it was sent.
@@ -163,6 +165,7 @@ AWAY = guarding.turned_away(SENT, NOON)
         (ABSENT, (), CANCELLED, True, True),
         (ABSENT, (OTHER,), UNKNOWN, False, False),
         (Finding(FindingKind.UNREADABLE), (), PENDING, True, False),
+        (Finding(FindingKind.UNPROVED), (), PENDING, True, False),
     ],
 )
 def test_what_was_turned_away_may_be_sent_after_a_look_up(
@@ -229,7 +232,13 @@ def test_the_longer_nobody_knows_the_longer_a_sweep_rests(late: timedelta, rest:
 
 
 FINDINGS = st.sampled_from(
-    [ABSENT, LIVE, Finding(FindingKind.UNREADABLE), Finding(FindingKind.DEAD, "re_1", "failed")]
+    [
+        ABSENT,
+        LIVE,
+        Finding(FindingKind.UNREADABLE),
+        Finding(FindingKind.UNPROVED),
+        Finding(FindingKind.DEAD, "re_1", "failed"),
+    ]
 )
 ANSWERS = st.builds(Answer, st.sampled_from(AnswerKind), st.just("so"), st.just("re_1"), st.just("failed"))
 

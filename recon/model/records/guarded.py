@@ -41,7 +41,8 @@ class FindingKind(StrEnum):
     LIVE = "live"  # It is done.
     DEAD = "dead"  # It was done and came to nothing.
     ABSENT = "absent"  # Everything was read, and it is not there.
-    UNREADABLE = "unreadable"  # Not everything was read, which proves nothing.
+    UNPROVED = "unproved"  # Whoever could be asked has answered, which proves nothing.
+    UNREADABLE = "unreadable"  # Nobody answered, or not to the end, which proves nothing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What one sweep did: how many were looked up, and how many of them became what."""
+    """What one sweep did: how many were looked up, and how many of them became what.
+
+    unknown: those of which nobody knows still. unreadable: those for which nobody answered.
+    """
 
     looked: int = 0
     done: int = 0
