@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from recon.cli.smoking import sayings, subjects
+from recon.cli.smoking.sayings import Says
 from recon.cli.smoking.stages import Order, Stage
 from recon.cli.smoking.subjects import Call, Subject, Told
 from recon.model.records.provider import Refund
@@ -197,6 +198,11 @@ class Theatre:
             self._ask(trial, order, running)
             if self.stage.sent():
                 trial.fail("Expected nothing to be sent while the kill switch is thrown, found a request.")
+            elif (told := trial.calls[-1]).says is Says.DONE:
+                said = str(told).removesuffix(".")
+                trial.fail(
+                    f"Nothing is sent while the kill switch is thrown, and the caller heard: it {said}."
+                )
         finally:
             self.levers.throw(False)  # noqa: FBT003 - lifted
         return running

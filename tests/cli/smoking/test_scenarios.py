@@ -97,6 +97,19 @@ def test_a_tool_that_does_not_mind_its_kill_switch_fails(own: RefundTool, play: 
     assert play(Own(own), "answered").verdict is Verdict.OK, "the switch is lifted again"
 
 
+def test_a_tool_that_says_done_while_its_switch_is_thrown_fails(own: RefundTool, play: Play) -> None:
+    class Cheerful(Own):
+        def ask(self, order: Order) -> Outcome:
+            return replace(super().ask(order), status=OutcomeStatus.DONE, message="refunded")
+
+    play(Own(own), "answered")
+    trial = play(Cheerful(own), "switched-off")
+
+    assert trial.why == (
+        "Nothing is sent while the kill switch is thrown, and the caller heard: it answered done: refunded."
+    )
+
+
 def test_a_last_answer_that_is_wrong_fails(own: RefundTool, play: Play) -> None:
     class Gloomy(Own):
         def ask(self, order: Order) -> Outcome:
