@@ -111,9 +111,10 @@ def exit_code(result: Result) -> int:
 def _reported(told: sides.Told, how: _How, earlier: "Earlier | None") -> Result:
     """Read, compare and report; return the result."""
     with progress.patient() as doing:
-        report = _report(sides.read(told, doing), told, how.zone, doing)
+        read = sides.read(told, doing)
+        report = _report(read, told, how.zone, doing)
         if earlier is not None:
-            report = replace(report, comparison=_compared(earlier, report.result))
+            report = replace(report, comparison=_compared(earlier, report.result, read))
         for sentence in (*report.hints, *(report.result.incomplete or _uncovered(report.result))):
             sides.say(sentence)
         doing("Writing the report")
@@ -173,12 +174,12 @@ def _earlier(compare: Path | None) -> "Earlier | None":
     return outputs.read_former(compare)
 
 
-def _compared(earlier: "Earlier", result: Result) -> "Comparison":
+def _compared(earlier: "Earlier", result: Result, read: sides.Both) -> "Comparison":
     from recon.model import formers
     from recon.rules import comparing
 
     formers.check_order(earlier, result.as_of)
-    return comparing.compare(earlier, result)
+    return comparing.compare(earlier, result, comparing.rows(earlier, read.intents, read.refunds))
 
 
 def _uncovered(result: Result) -> tuple[str, ...]:

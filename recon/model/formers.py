@@ -9,7 +9,7 @@ from recon.model import moments, money, phrases, values
 from recon.model.errors import UnusableInput
 from recon.model.records.comparisons import Earlier, Seen
 from recon.model.records.results import Money
-from recon.model.records.words import AccountId, Kind, Subject, Verdict
+from recon.model.records.words import AccountId, Kind, RefundId, Subject, Verdict
 
 
 def read(content: bytes, *, source: str) -> Earlier:
@@ -64,7 +64,11 @@ def _mismatch(row: object, *, source: str, number: int) -> tuple[AccountId, Subj
         raise _strange(source, f"mismatch {number} has an account or subject with half a character")
     if type(amount) is not int or not isinstance(currency, str) or currency not in money.EXPONENTS:
         raise _strange(source, f"mismatch {number} has no amount_at_risk in a currency of the provider's")
-    return AccountId(account), Subject(subject), Seen(Kind(kind), Money(amount, currency))
+    ids = fields.get("refund_ids", [])
+    if not (isinstance(ids, list) and all(isinstance(each, str) for each in ids)):
+        raise _strange(source, f"mismatch {number} has no list of refund_ids")
+    refund_ids = tuple(RefundId(each) for each in ids)
+    return AccountId(account), Subject(subject), Seen(Kind(kind), Money(amount, currency), refund_ids)
 
 
 def _is_writable(text: str) -> bool:

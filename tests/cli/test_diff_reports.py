@@ -67,6 +67,7 @@ def test_a_comparison_in_json_has_one_key_more_and_adds_up(diff: Recon, old: str
         "persisting": 1,
         "reclassified": 1,
         "resolved": 1,
+        "not_judged": 0,
         "changed_amount": 2,
     }
     assert compared["at_risk"] == {
@@ -74,6 +75,7 @@ def test_a_comparison_in_json_has_one_key_more_and_adds_up(diff: Recon, old: str
         "persisting": {"before": {"usd": 4900}, "now": {"usd": 5000}},
         "reclassified": {"before": {"usd": 4900}, "now": {"usd": 4000}},
         "resolved": {"before": {"usd": 4900}, "now": {}},
+        "not_judged": {"before": {}, "now": {}},
     }
     assert {each["subject"]: each["standing"] for each in compared["subjects"]} == {
         "intent:k3": "new",
@@ -114,6 +116,41 @@ def test_a_comparison_in_every_other_form(diff: Recon, old: str) -> None:
         "reclassified",
         "resolved",
     ]
+
+
+@pytest.mark.parametrize(
+    "options, now_is, said",
+    [
+        ((), "not in these files", "3 earlier mismatches rest on rows that are not in these files"),
+        (
+            ("--refunds-from", "2026-03-06T18:30:00Z", "--intents-from", "2026-03-06T18:30:00Z"),
+            "not judged",
+            "2 earlier mismatches were read and not judged",
+        ),
+    ],
+)
+def test_what_nobody_could_see_this_time_is_not_resolved(
+    diff: Recon, old: str, options: tuple[str, ...], now_is: str, said: str
+) -> None:
+    if not options:
+        write([{**INTENT, "key": "k5"}], [{**REFUND, "id": "re_5", "intent_key": "k5"}])
+    arguments = ("--compare", old, *options, *LATER)
+
+    document = json.loads(diff("--format", "json", *arguments).stdout)["compared"]
+    rows = list(csv.DictReader(io.StringIO(diff("--format", "csv", *arguments).stdout)))
+    diff("--format", "xlsx", "--output", "new.xlsx", *arguments)
+    sheets = openpyxl.load_workbook("new.xlsx")
+    gone = document["counts"]["not_judged"]
+
+    assert document["counts"]["resolved"] == 0
+    assert gone == int(said[0])
+    assert gone + document["counts"]["persisting"] == document["with"]["mismatches"]
+    assert [row["now_is"] for row in rows if row["standing"] == "not_judged"] == [now_is] * gone
+    assert [row[-1].value for row in sheets["Compared"].iter_rows()][-gone:] == [now_is] * gone
+    assert said in str([row[1].value for row in sheets["Summary"].iter_rows()])
+    assert said in " ".join(diff(*arguments).stdout.split())
+    assert f"{now_is}: refund:re_9  orphan 49.00 USD\n" in diff(*arguments).stdout
+    assert said in diff("--format", "html", *arguments).stdout
 
 
 @pytest.mark.parametrize(

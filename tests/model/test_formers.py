@@ -26,6 +26,13 @@ def test_a_report_is_read_back() -> None:
     assert dict(earlier.seen) == {("", "intent:k"): Seen(Kind.STUCK, Money(10, "usd"))}
 
 
+def test_the_refunds_in_a_mismatch_are_read_back() -> None:
+    told = {**MISMATCH, "refund_ids": ["re_1", "re_2"]}
+    earlier = formers.read(json.dumps({**REPORT, "mismatches": [told]}).encode(), source="old.json")
+
+    assert [each.refund_ids for each in earlier.seen.values()] == [("re_1", "re_2")]
+
+
 def test_an_amount_beyond_any_integer_column_is_read_back() -> None:
     earlier = formers.read(
         json.dumps({**REPORT, "mismatches": [{**MISMATCH, "amount_at_risk": 2**64}]}).encode(),
@@ -70,6 +77,8 @@ def test_what_is_no_report_is_refused_with_what_it_is(content: bytes, found: str
         ({"mismatches": [{**MISMATCH, "amount_at_risk": True}]}, "mismatch 1 has no amount_at_risk"),
         ({"mismatches": [{**MISMATCH, "currency": "xyz"}]}, "mismatch 1 has no amount_at_risk"),
         ({"mismatches": [{**MISMATCH, "currency": []}]}, "mismatch 1 has no amount_at_risk"),
+        ({"mismatches": [{**MISMATCH, "refund_ids": "re_1"}]}, "mismatch 1 has no list of refund_ids"),
+        ({"mismatches": [{**MISMATCH, "refund_ids": [1]}]}, "mismatch 1 has no list of refund_ids"),
     ],
 )
 def test_a_report_with_something_strange_is_refused(changes: dict[str, Any], found: str) -> None:

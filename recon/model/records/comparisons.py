@@ -7,7 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from recon.model.records.results import Money
-from recon.model.records.words import AccountId, Kind, Subject, Verdict
+from recon.model.records.words import AccountId, Kind, RefundId, Subject, Verdict
+
+Pair = tuple[AccountId, Subject]
 
 
 class Standing(StrEnum):
@@ -17,23 +19,26 @@ class Standing(StrEnum):
     PERSISTING = "persisting"  # Both have it, as the same kind.
     RECLASSIFIED = "reclassified"  # Both have it, as another kind.
     RESOLVED = "resolved"  # Only the earlier result has it; Compared.now_is says why it is gone.
+    NOT_JUDGED = "not_judged"  # Only the earlier result has it, and this time nobody could see it.
 
 
 class NowIs(StrEnum):
     """Why a subject is no mismatch any more."""
 
-    NO_MISMATCH = "no mismatch"  # It agrees, or its rows are in neither file.
+    NO_MISMATCH = "no mismatch"  # Its rows were read, and nothing is wrong with them.
     IN_FLIGHT = "in flight"  # Too young to judge, under other graces or with another row.
     HEALABLE = "healable"  # A run finishes it by itself.
-    NOT_JUDGED = "not judged"  # Withheld: not enough was read, or a row that it rests on was rejected.
+    NOT_JUDGED = "not judged"  # Withheld: not enough was read; or a row that it rests on was rejected.
+    NOT_READ = "not in these files"  # No row of it was compared, or of a refund that took part in it.
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How one result saw a subject."""
+    """How one result saw a subject. refund_ids: the refunds that took part in it."""
 
     kind: Kind
     at_risk: Money
+    refund_ids: tuple[RefundId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +48,25 @@ class Earlier:
     source: str
     as_of: datetime
     verdict: Verdict
-    seen: Mapping[tuple[AccountId, Subject], Seen]
+    seen: Mapping[Pair, Seen]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Which subjects of an earlier result, and which refunds in them, a later one has rows of.
+
+    standing: those that were compared. rejected: those with a row that could not be judged.
+    """
+
+    standing: frozenset[Pair]
+    rejected: frozenset[Pair]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     """One subject in two results. before, now: None where that result has no mismatch of it.
 
-    now_is: only where it is resolved.
+    now_is: only where it is resolved or not judged.
     """
 
     standing: Standing
@@ -70,8 +86,8 @@ class Compared:
 class Comparison:
     """Every subject of two results, by standing, account and subject.
 
-    Of the earlier result's mismatches each is persisting, reclassified or resolved; of the later one's each
-    is persisting, reclassified or new.
+    Of the earlier result's mismatches each is persisting, reclassified, resolved or not judged; of the later
+    one's each is persisting, reclassified or new.
     """
 
     earlier: Earlier
@@ -93,5 +109,5 @@ class Comparison:
 
 
 # What the earlier result's mismatches became, and what the later one's were: each adds up to all of it.
-OF_EARLIER = (Standing.PERSISTING, Standing.RECLASSIFIED, Standing.RESOLVED)
+OF_EARLIER = (Standing.PERSISTING, Standing.RECLASSIFIED, Standing.RESOLVED, Standing.NOT_JUDGED)
 OF_LATER = (Standing.NEW, Standing.PERSISTING, Standing.RECLASSIFIED)

@@ -6,7 +6,7 @@ from recon.model import money, wording
 from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, NowIs, Seen, Standing
 from recon.model.records.reports import Report
 from recon.model.records.results import Money
-from recon.rules.reports import findings, markup
+from recon.rules.reports import findings, markup, verdicts
 from recon.rules.reports.markup import Html
 
 SHOWN = 100  # Subjects of one standing; the other formats have them all.
@@ -14,7 +14,8 @@ MEANINGS = {
     Standing.NEW: "Only this report has them.",
     Standing.PERSISTING: "Both reports have them, as the same kind.",
     Standing.RECLASSIFIED: "Both reports have them, as another kind.",
-    Standing.RESOLVED: "Only the earlier report has them.",
+    Standing.RESOLVED: "Only the earlier report has them, and this one looked.",
+    Standing.NOT_JUDGED: "Only the earlier report has them, and nobody could see them this time.",
 }
 
 
@@ -43,6 +44,7 @@ def _said(report: Report, comparison: Comparison) -> Html:
         said.append(
             markup.paragraph(f"Of those resolved, {unsure:,} {are} not settled: each says what it is now.")
         )
+    said += [markup.paragraph(each) for each in verdicts.unseen(comparison)]
     return markup.joined(said)
 
 
@@ -54,9 +56,13 @@ def _totals(comparison: Comparison) -> Html:
         cells = (_amounts(side) if shown else markup.NOTHING for side, shown in sides)
         return markup.text(name), markup.text(f"{len(comparison.of(*standings)):,}"), *cells
 
-    rows = [row(standing.capitalize(), standing) for standing in Standing]
+    rows = [row(wording.plain(standing).capitalize(), standing) for standing in Standing]
     rows += [
-        row("In the earlier report: persisting, reclassified, resolved", *OF_EARLIER, of=(True, False)),
+        row(
+            "In the earlier report: persisting, reclassified, resolved, not judged",
+            *OF_EARLIER,
+            of=(True, False),
+        ),
         row("In this report: new, persisting, reclassified", *OF_LATER, of=(False, True)),
     ]
     columns = ("What became of it", ">Mismatches", ">At risk before", ">At risk now")
@@ -73,7 +79,7 @@ def _listed(standing: Standing, found: tuple[Compared, ...]) -> Html:
         (markup.foreign(each.subject), markup.foreign(each.account), _seen(each.before), _now(each))
         for each in found[:SHOWN]
     )
-    title = f"{standing.capitalize()}: {len(found):,}"
+    title = f"{wording.plain(standing).capitalize()}: {len(found):,}"
     parts = [
         markup.tag("summary", markup.text(title)),
         markup.paragraph(MEANINGS[standing]),

@@ -12,8 +12,8 @@ COMPARED_COLUMNS = ("standing", "earlier_kind", "earlier_amount_at_risk", "earli
 def as_csv(result: Result, comparison: Comparison | None = None) -> str:
     """Return the mismatches as CSV, one row each, columns in the JSON's order; ids are parted by spaces.
 
-    comparison: five columns more, and a row for each that is resolved, in which only account and subject are
-    told of the columns before.
+    comparison: five columns more, and a row for each that is resolved or not judged, in which of the columns
+    before only account and subject are told.
     """
     found = [list(documents.mismatch(mismatch).values()) for mismatch in result.mismatches]
     header: tuple[str, ...] = documents.MISMATCH
@@ -22,7 +22,7 @@ def as_csv(result: Result, comparison: Comparison | None = None) -> str:
         place = {(each.account, each.subject): each for each in comparison.subjects}
         for row, mismatch in zip(found, result.mismatches, strict=True):
             row.extend(_compared(place[mismatch.account, mismatch.subject]))
-        for each in comparison.of(Standing.RESOLVED):
+        for each in comparison.of(Standing.RESOLVED, Standing.NOT_JUDGED):
             told = {"account": each.account, "subject": each.subject}
             found.append([*(told.get(name) for name in documents.MISMATCH), *_compared(each)])
     return "\n".join([",".join(header), *(",".join(map(_cell, row)) for row in found)]) + "\n"

@@ -12,7 +12,7 @@ from recon.model.characters import harmless
 from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, Standing
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
-from recon.rules.reports import causes
+from recon.rules.reports import causes, verdicts
 
 SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
 _WIDTH = 100  # Columns of a table that is written to a file.
@@ -124,10 +124,11 @@ def _compared(comparison: Comparison) -> list[RenderableType]:
     lines: list[RenderableType] = [
         _heading(f"Since {harmless(earlier.source)}, as of {phrases.iso(earlier.as_of)}"),
         _standings(comparison),
+        *(_indented(Text(said), 2) for said in verdicts.unseen(comparison)),
     ]
-    for standing in (Standing.NEW, Standing.RECLASSIFIED, Standing.RESOLVED):
+    for standing in (Standing.NEW, Standing.RECLASSIFIED, Standing.RESOLVED, Standing.NOT_JUDGED):
         found = comparison.of(standing)
-        lines += [_indented(Text(f"{standing}: {_change(each)}"), 2) for each in found[:SHOWN]]
+        lines += [_indented(Text(_change(each)), 2) for each in found[:SHOWN]]
         lines += _more(len(found))
     return lines
 
@@ -149,7 +150,7 @@ def _standings(comparison: Comparison) -> Table:
         table.add_row(name, f"{len(comparison.of(*standings)):,}", *sides)
 
     for standing in Standing:
-        add(standing, standing)
+        add(wording.plain(standing), standing)
     add("earlier report", *OF_EARLIER, of=(True, False))
     add("this report", *OF_LATER, of=(False, True))
     return table
@@ -161,7 +162,12 @@ def _change(each: Compared) -> str:
         "" if seen is None else f"{wording.plain(seen.kind)} {money.written(seen.at_risk)}"
         for seen in (each.before, each.now)
     )
-    return f"{harmless(each.subject)}  {'  then '.join(filter(None, (before, now or each.now_is or '')))}"
+    name: str = each.standing
+    if each.standing is Standing.NOT_JUDGED and each.now_is is not None:
+        name = each.now_is
+    elif each.now_is is not None:
+        now = each.now_is
+    return f"{name}: {harmless(each.subject)}  {'  then '.join(filter(None, (before, now)))}"
 
 
 def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from recon.model import money, phrases
+from recon.model.records.comparisons import Comparison, NowIs, Standing
 from recon.model.records.results import Counts, Money, Result
 from recon.model.records.words import Verdict
 
@@ -53,3 +54,22 @@ def waiting(counts: Counts) -> str:
     if counts.healable:
         parts.append(f"{counts.healable:,} that a run finishes by itself")
     return phrases.listed(parts)
+
+
+def unseen(comparison: Comparison) -> tuple[str, ...]:
+    """Return what to say of earlier mismatches that nobody could see this time, if there are any."""
+    absent = sum(each.now_is is NowIs.NOT_READ for each in comparison.of(Standing.NOT_JUDGED))
+    withheld = len(comparison.of(Standing.NOT_JUDGED)) - absent
+    said = []
+    if absent:
+        verb, they = ("rests", "it") if absent == 1 else ("rest", "they")
+        said.append(
+            f"{phrases.several(absent, 'earlier mismatch', 'earlier mismatches')} {verb} on rows that are not"
+            f" in these files: nobody looked, so {they} may still be there."
+        )
+    if withheld:
+        said.append(
+            f"{phrases.several(withheld, 'earlier mismatch', 'earlier mismatches')}"
+            f" {'was' if withheld == 1 else 'were'} read and not judged: withheld, or of a rejected row."
+        )
+    return tuple(said)

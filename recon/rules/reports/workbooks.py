@@ -187,6 +187,8 @@ def _summary(report: Report) -> Iterable[Sequence[Cell]]:
     yield "as of (UTC)", result.as_of, None
     for said in result.incomplete:
         yield "not read completely", said, None
+    for said in () if report.comparison is None else verdicts.unseen(report.comparison):
+        yield "since the earlier report", said, None
     for currency, amount in sorted(result.at_risk.items()):
         yield "at risk", Money(amount, currency), currency.upper()
     for side in (report.intents, report.refunds):

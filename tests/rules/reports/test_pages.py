@@ -270,6 +270,12 @@ def test_a_comparison_says_what_became_of_each_and_that_it_adds_up() -> None:
         Compared(
             Standing.RESOLVED, account, Subject("intent:r"), seen(Kind.STUCK, 400), None, NowIs.IN_FLIGHT
         ),
+        Compared(
+            Standing.NOT_JUDGED, account, Subject("intent:x"), seen(Kind.STUCK, 500), None, NowIs.NOT_READ
+        ),
+        Compared(
+            Standing.NOT_JUDGED, account, Subject("intent:y"), seen(Kind.STUCK, 600), None, NowIs.NOT_JUDGED
+        ),
     )
     told = {(each.account, each.subject): each.before for each in subjects if each.before}
     comparison = Comparison(Earlier("old.json", AT, Verdict.BREAKS, told), subjects)
@@ -282,10 +288,14 @@ def test_a_comparison_says_what_became_of_each_and_that_it_adds_up() -> None:
         "Persisting 1 2.00 USD 2.50 USD",
         "Reclassified 1 3.00 USD 3.00 USD",
         "Resolved 1 4.00 USD",
-        "In the earlier report: persisting, reclassified, resolved 3 9.00 USD",
+        "Not judged 2 11.00 USD",
+        "1 earlier mismatch rests on rows that are not in these files: nobody looked, so it may",
+        "1 earlier mismatch was read and not judged: withheld, or of a rejected row.",
+        "In the earlier report: persisting, reclassified, resolved, not judged 5 20.00 USD",
         "In this report: new, persisting, reclassified 3 6.50 USD",
         "intent:p Outcome unknown, 2.00 USD Outcome unknown, 2.50 USD other amount",
         "intent:r Outcome unknown, 4.00 USD In flight",
+        "intent:x Outcome unknown, 5.00 USD Not in these files",
     ):
         assert said in text
 
