@@ -58,7 +58,7 @@ def backtest(
 
     Exit 0: the table is there.
     Exit 2: the input or an argument cannot be used.
-    Exit 3: the table is there, without the rows that were rejected.
+    Exit 3: the table is there, without rows that were rejected or that a file has not to its end.
     """
     told = sides.told(
         (intents, more_intents, intents_format),
@@ -75,9 +75,12 @@ def backtest(
         read = sides.read(told, doing)
         rejects = (*read.intents.rejects, *read.refunds.rejects)
         sides.say_rejects(rejects)
+        partly = [side.incomplete for side in (read.intents, read.refunds) if side.incomplete is not None]
+        for sentence in partly:
+            sides.say(sentence)
         trial = _trial(read, told, asked, hours, doing)
     _print(trial, told.policy, format_)
-    if rejects:
+    if rejects or partly:
         raise typer.Exit(exits.INCOMPLETE)
 
 

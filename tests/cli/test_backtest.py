@@ -141,6 +141,15 @@ def test_rejected_rows_are_said_and_exit_3(backtest: Recon, form: str) -> None:
     ]
 
 
+def test_a_side_that_was_not_read_to_its_end_is_said_and_exit_3(backtest: Recon) -> None:
+    Path("map.toml").write_text('[refunds]\nwhere = [{ column = "id", is = "re_0" }]\n')
+
+    run = backtest(*HOURS, "--columns", "map.toml")
+
+    assert run.returncode == 3
+    assert "recon: the map's filters by 'id' keep none of the" in run.stderr
+
+
 def test_two_files_without_a_row_have_nothing_to_report(backtest: Recon) -> None:
     write([], [])
 
