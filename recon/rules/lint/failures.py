@@ -42,6 +42,9 @@ _LOOKS = re.compile(
     r"auto_paging_iter|exists)(?:_\w+)?"
     r"|get_(?:\w*refund\w*|\w*status\w*|\w*intent\w*)"
 )
+_FAILURES = re.compile(
+    r"(?:\w+_)?(?:failed|failure|declined|rejected)(?:_(?:error|exception|result|response))?"
+)
 _STATUS = re.compile(r"(?:\w+_)?(?:status|state)")
 _INSTEAD = "say that it is not known yet (pending_unknown), and look it up by its key before any other call"
 
@@ -137,13 +140,13 @@ def _said(source: Source, node: ast.AST) -> str:  # noqa: PLR0911 -- one for eac
         case ast.Return(value=ast.Constant(value=False)):
             return "False" if _is_true_otherwise(source, node) else ""
         case ast.Return(value=ast.expr() as value):
-            return _words_of(value) or _refusal(source, value)
+            return _words_of(value) or _refusal(source, value) or _failure(source, value)
         case ast.Raise(exc=ast.Name() | ast.Attribute() as raised):
-            return _refusal(source, raised)
+            return _refusal(source, raised) or _failure(source, raised)
         case ast.Raise(exc=ast.Call() as raised):
             if trees.dotted(source, raised.func).rpartition(".")[2] == "ModelRetry":
                 return "ModelRetry"
-            return _words_of(raised) or _refusal(source, raised)
+            return _words_of(raised) or _refusal(source, raised) or _failure(source, raised)
         case ast.Expr(value=ast.Call(func=ast.Name(id="abort")) as call):
             return _words_of(call) or _refusal(source, call)
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -194,6 +197,15 @@ def _refusal(source: Source, value: ast.expr) -> str:
     if status is None or any(_UNKNOWN.search(_plain(each)) for each in ast.walk(value)):
         return ""
     return f"HTTP {status.value}"
+
+
+def _failure(source: Source, value: ast.expr) -> str:
+    """Return the class by which an answer or exception is named a failure; "" for any other."""
+    name = trees.dotted(source, value.func if isinstance(value, ast.Call) else value)
+    *owners, last = name.split(".")
+    of_class = last[:1].isupper() or any(each[:1].isupper() for each in owners)
+    unknown = any(_UNKNOWN.search(_plain(each)) for each in ast.walk(value))
+    return last if of_class and not unknown and _FAILURES.fullmatch(words.snake(last)) else ""
 
 
 def _fields(display: ast.Dict) -> set[str]:

@@ -25,6 +25,10 @@ _MOVES = re.compile(
     r"(?:(?:create|issue|make|send|new|process)[-_]?)?(?:refund|charge|payment[-_]?intent|transfer|payout)s?",
     re.IGNORECASE,
 )
+# Methods that are told the verb; those of people's own clients have such names.
+_ASKS = re.compile(
+    r"_?(?:(?:api|do|make|send|http|raw|execute|perform)_)*(?:request|fetch|call|invoke)(?:_(?:json|api|raw|async))?"
+)
 _OUTWARD = re.compile(r"a?post|request|fetch|raw_request|send|urlopen")
 _REQUEST = 2  # Arguments of `request("POST", url)`.
 
@@ -75,7 +79,7 @@ def _address(call: ast.Call, method: str) -> ast.expr | None:
     if method in {"post", "apost"}:
         return named.get("url", next(iter(call.args), None))
     verb = named.get("method")
-    if method in {"request", "fetch", "raw_request"}:
+    if _ASKS.fullmatch(method):
         if len(call.args) >= _REQUEST and verb is None:
             return call.args[1] if _is_post(call.args[0]) else None
         return named.get("url", next(iter(call.args), None)) if _is_post(verb) else None
