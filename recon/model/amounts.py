@@ -4,20 +4,21 @@ Never rounds, and never shows an amount: they are nobody's to read in a log.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recon.model import cells, money
+from recon.model import cells, fitting, money, signs
 from recon.model.cells import Arrow, Cells, Mask
 from recon.model.mapping import MARKS, Column, Sign
 from recon.model.values import Unreadable
 
 NEGATIVE = "a negative number"
 SEPARATED = "a number with separators"
+SIGNED = "a number with a currency beside it"
 """Sorts of amounts that a map may say a source has."""
 MAJOR = (
     "one among numbers with decimals, as major units have; if it is of those, a map for --columns says so by"
@@ -60,7 +61,55 @@ def written_as(how: Column) -> str:
         told.append(f"{how.thousands!r} between its thousands")
     if how.sign == Sign.NEGATIVE:
         told.append("a minus before it")
+    if how.currency_sign:
+        told.append("no other currency than its row's beside it")
     return f", written with {' and '.join(told)} as the map says" if told else ""
+
+
+def numerals(raw: pd.Series, how: Column, currency: Arrow) -> Cells:
+    """Return amounts as plain decimal texts, without the signs and codes beside them where a map says so.
+
+    currency: of each row. Another one's sign stays where it is, so that nobody takes it for an amount.
+    """
+    if not how.currency_sign:
+        return fitting.numerals(raw, how)
+    codes = currency.to_pylist()
+    bare = [
+        _bare(cell, code) if isinstance(cell, str) else cell for cell, code in zip(raw, codes, strict=True)
+    ]
+    return fitting.numerals(pd.Series(bare, raw.index, dtype=raw.dtype), how)
+
+
+def sorts(how: Column, raw: pd.Series | None, currency: Arrow) -> Callable[[object], str]:
+    """Return what says what sort of thing a cell of a column is; currency: of each row.
+
+    A number that only its minus keeps from being what the map says is a negative one.
+    """
+    lowest = re.compile(f"-{fitting.styled_as(how.decimal, how.thousands)}")
+
+    def told(value: object) -> str:
+        text = str(value).strip()
+        number, beside = signs.split(text) if how.currency_sign else (text, ())
+        for pattern in fitting.BEHIND:
+            number = re.sub(pattern, r"-\1", number)
+        codes = currency.filter(pa.array(np.asarray(raw == value))).unique().to_pylist() if beside else []
+        other = [code for code in codes if code and not _agree(beside, code)]
+        if other:
+            return f"one with {cells.shown(beside[0])} beside it where the currency is {' or '.join(other)}"
+        return NEGATIVE if isinstance(value, str) and lowest.fullmatch(number) else sort(value)
+
+    return told
+
+
+def _bare(text: str, code: str | None) -> str:
+    """Return an amount without what stands beside it, unless that is another currency."""
+    number, beside = signs.split(text)
+    return number if code is None or _agree(beside, code) else text
+
+
+def _agree(beside: Iterable[str], code: str) -> bool:
+    """Return whether each of some signs may be a currency's."""
+    return all(code in signs.currencies(sign) for sign in beside)
 
 
 def sort(value: object) -> str:  # noqa: PLR0911 - a list of sorts.
@@ -76,6 +125,8 @@ def sort(value: object) -> str:  # noqa: PLR0911 - a list of sorts.
     if not (digits.isascii() and digits.isdecimal()):
         if _GROUPED.fullmatch(text):
             return SEPARATED
+        if isinstance(value, str) and signs.split(text)[1]:
+            return SIGNED
         return "a text that is no plain number" if any(map(str.isdecimal, text)) else cells.shown(value)
     if text.startswith("-"):
         return NEGATIVE

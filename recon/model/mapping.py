@@ -21,10 +21,12 @@ The form, of which every line is optional, and the same under [refunds]:
 
 Units are said by the name: `amount` is in major units (49.00), `amount_minor` in minor ones (4900). `{ sum =
 ["net", "tax"] }` adds columns of one unit. `sign`: positive, negative (every amount is written below zero) or
-either. `format`: iso, unix, unix_ms, unix_us, or a strptime pattern, which needs a zone or %z. A source with
-no status says so: `status = { constant = "done" }`. With `words`, a word that is neither mapped nor ours
-stops the reading. A filter keeps a row if its cell is one of the words, "" standing for an empty one. The
-form of recon.toml is understood as well: columns, constants and statuses as tables, and amount_unit.
+either. `currency_sign = true`: a sign or a code may stand beside an amount in major units (49,90 €, EUR
+49.90), and a row is rejected where that is not its currency's. `format`: iso, unix, unix_ms, unix_us, or a
+strptime pattern, which needs a zone or %z. A source with no status says so: `status = { constant = "done" }`.
+With `words`, a word that is neither mapped nor ours stops the reading. A filter keeps a row if its cell is
+one of the words, "" standing for an empty one. The form of recon.toml is understood as well: columns,
+constants and statuses as tables, and amount_unit.
 """
 
 import functools
@@ -70,9 +72,10 @@ class Column:
 
     sources: headers or paths, of which each row takes the first that holds something; without any, `missing`
     is the same in every row. missing: what a row holds that has none; None leaves it without. sums: added up
-    instead of sources; an empty cell adds nothing. decimal, thousands: "" is no separator. words: theirs to
-    ours. format: ISO, one of EPOCHS or a strptime pattern. zone: of times without one; "" where nothing is
-    said. guessed: no map names it; its headers gave it away.
+    instead of sources; an empty cell adds nothing. decimal, thousands: "" is no separator. currency_sign: a
+    sign or a code may stand beside an amount, and must be its currency's. words: theirs to ours. format: ISO,
+    one of EPOCHS or a strptime pattern. zone: of times without one; "" where nothing is said. guessed: no map
+    names it; its headers gave it away.
     """
 
     sources: tuple[str, ...] = ()
@@ -81,6 +84,7 @@ class Column:
     sign: Sign = Sign.POSITIVE
     decimal: str = "."
     thousands: str = ""
+    currency_sign: bool = False
     case: Case = Case.KEPT
     words: Mapping[str, str] = field(default_factory=dict)
     format: str = ISO

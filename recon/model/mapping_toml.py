@@ -4,32 +4,25 @@ Never opens a file, and never takes a word that it does not know.
 """
 
 import json
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from enum import StrEnum
 from typing import TypeVar
 
-from recon.model import documents, mapping, mapping_lines, money
-from recon.model.dtypes import INTENTS, KEYS, OURS, REFUNDS, TIME
+from recon.model import documents, mapping, mapping_lines, mapping_values
+from recon.model.dtypes import KEYS, OURS, REFUNDS, TIME
 from recon.model.errors import UnusableInput
 from recon.model.mapping import Case, Column, Filter, Map, Side, Sign, Unanswered
-from recon.model.records.words import IntentStatus, RefundStatus
 
-_LIMIT = 500  # Words, candidates or filters of one entry: more is a table of data, not a map.
 _AMOUNTS = ("amount", "amount_minor")
 _OF_TEXTS = ("column", "constant", "missing", "case", "words")
-_OF_AMOUNTS = ("column", "constant", "sum", "sign", "decimal", "thousands")
+_OF_AMOUNTS = ("column", "constant", "sum", "sign", "decimal", "thousands", "currency_sign")
 _OF_TIMES = ("column", "constant", "format", "zone")
 # What a side's table may hold that is no column of ours; recon.toml's [intents] takes these as well.
 SECTIONS = ("columns", "constants", "statuses", "amount_unit", "where", "empty", "zone")
 _UNITS = ("minor", "major")
 Wrong = Callable[..., Exception]
 _Value = TypeVar("_Value")
-_Word = TypeVar("_Word", bound=StrEnum)
-PROBE = datetime(2026, 3, 6, 17, 4, 5, tzinfo=UTC)
 
 
 def read(text: str, *, file: str) -> Map:
@@ -48,7 +41,9 @@ def read(text: str, *, file: str) -> Map:
             raise UnusableInput(
                 f"{file} must hold the tables [intents] and [refunds]; found {name!r:.60} as well."
             )
-        asked = mapping_lines.unanswered(text, name, [*table, *table.get("columns", ())])
+        sections = (table.get(section) for section in ("columns", "constants"))
+        there = {*table, *(ours for one in sections if isinstance(one, Mapping) for ours in one)}
+        asked = mapping_lines.unanswered(text, name, there)
         open_ = tuple(Unanswered(file, each.line, tuple(each.names)) for each in asked)
         sides[name] = replace(side(name, table, _wrong_in(document, name)), unanswered=open_)
     if not sides:
@@ -119,17 +114,18 @@ def column(side: str, name: str, value: object) -> Column:
         raise ValueError("must have nothing beside its constant")
     if "missing" in table and name in KEYS.values():
         raise ValueError("must not say what stands for a missing one: it tells rows apart")
-    decimal, thousands = _marks(table)
+    decimal, thousands = mapping_values.marks(table)
     return Column(
-        sources=_names(table["column"], "column") if "column" in table else (),
-        missing=_standing(side, name, table.get("constant", table.get("missing"))),
-        sums=_names(table["sum"], "sum") if "sum" in table else (),
-        sign=_one_of(Sign, "sign", table.get("sign", Sign.POSITIVE)),
+        sources=mapping_values.names(table["column"], "column") if "column" in table else (),
+        missing=mapping_values.standing(side, name, table.get("constant", table.get("missing"))),
+        sums=mapping_values.names(table["sum"], "sum") if "sum" in table else (),
+        sign=mapping_values.one_of(Sign, "sign", table.get("sign", Sign.POSITIVE)),
         decimal=decimal,
         thousands=thousands,
-        case=_one_of(Case, "case", table.get("case", Case.KEPT)),
+        currency_sign=mapping_values.flag("currency_sign", table.get("currency_sign", False)),
+        case=mapping_values.one_of(Case, "case", table.get("case", Case.KEPT)),
         words=words(side, name, table.get("words", {})),
-        format=_format(table.get("format", mapping.ISO)),
+        format=mapping_values.time_format(table.get("format", mapping.ISO)),
         zone=zone(table.get("zone", "")),
     )
 
@@ -142,10 +138,10 @@ def words(side: str, name: str, value: object) -> Mapping[str, str]:
     """
     if not isinstance(value, Mapping) or not all(isinstance(ours, str) for ours in value.values()):
         raise ValueError("must map each of their words to one of ours, both texts")
-    if len(value) > _LIMIT:
-        raise ValueError(f"must map {_LIMIT} words at most")
+    if len(value) > mapping_values.LIMIT:
+        raise ValueError(f"must map {mapping_values.LIMIT} words at most")
     for ours in value.values():
-        _check_word(side, name, ours)
+        mapping_values.check_word(side, name, ours)
     return dict(value)
 
 
@@ -156,7 +152,7 @@ def filters(value: object) -> tuple[Filter, ...]:
         ValueError: the value is no list of filters; the text goes after the key's name.
     """
     example = 'must be a list of tables such as { column = "type", is = "refund" }, with is or is_not'
-    if not isinstance(value, list) or len(value) > _LIMIT:
+    if not isinstance(value, list) or len(value) > mapping_values.LIMIT:
         raise ValueError(example)
     found = []
     for each in value:
@@ -164,8 +160,13 @@ def filters(value: object) -> tuple[Filter, ...]:
             raise ValueError(example)
         told = each.get("is", each.get("is_not"))
         listed = (told,) if isinstance(told, str) else told
-        names = _names(each["column"], "column")
-        if len(names) != 1 or not isinstance(listed, list | tuple) or not listed or not _all_texts(listed):
+        names = mapping_values.names(each["column"], "column")
+        if (
+            len(names) != 1
+            or not isinstance(listed, list | tuple)
+            or not listed
+            or not mapping_values.all_texts(listed)
+        ):
             raise ValueError(example)
         found.append(Filter(names[0], tuple(listed), keep="is" in each))
     return tuple(found)
@@ -177,7 +178,7 @@ def empties(value: object) -> tuple[str, ...]:
     Raises:
         ValueError: the value is no list of texts; the text goes after the key's name.
     """
-    if isinstance(value, list) and _all_texts(value) and len(value) <= _LIMIT:
+    if isinstance(value, list) and mapping_values.all_texts(value) and len(value) <= mapping_values.LIMIT:
         return tuple(value)
     raise ValueError('must be a list of texts such as ["NULL", "-"]')
 
@@ -259,74 +260,6 @@ def _settings(side: str, name: str) -> tuple[str, ...]:
     return ("column", "case") if name in KEYS.values() else _OF_TEXTS
 
 
-def _names(value: object, setting: str) -> tuple[str, ...]:
-    """Return headers or paths, in order."""
-    listed = [value] if isinstance(value, str) else value
-    if isinstance(listed, list) and 0 < len(listed) <= _LIMIT and _all_texts(listed) and all(listed):
-        return tuple(dict.fromkeys(listed))
-    raise ValueError(f"must map to the name of a column, or a list of names in order ({setting})")
-
-
-def _all_texts(listed: Iterable[object]) -> bool:
-    """Return whether all of a list are texts."""
-    return all(isinstance(each, str) for each in listed)
-
-
-def _standing(side: str, name: str, value: object) -> str | None:
-    """Return the text that stands in a row that has none of its own; None where nothing is said."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        _check_word(side, name, value)
-        return value
-    raise ValueError("must have a text as its constant, or for missing")
-
-
-def _check_word(side: str, name: str, word: str) -> None:
-    """Refuse a word that a column with few words does not take."""
-    statuses: tuple[str, ...] = tuple(IntentStatus) if side == INTENTS else tuple(RefundStatus)
-    taken = {"status": statuses, "system": ("true", "false"), "currency": tuple(money.EXPONENTS)}.get(name)
-    if taken is not None and word not in taken:
-        listed = "a currency code of the provider's" if name == "currency" else f"one of {', '.join(taken)}"
-        raise ValueError(f"must be {listed}, not {word!r:.40}")
-
-
-def _marks(table: Mapping[str, object]) -> tuple[str, str]:
-    """Return what stands before an amount's decimals, and between its thousands."""
-    decimal, thousands = table.get("decimal", "."), table.get("thousands", "")
-    if decimal not in {".", ","}:
-        raise ValueError('must have "." or "," as decimal')
-    if not isinstance(thousands, str) or len(thousands) > 1 or thousands not in mapping.MARKS:
-        raise ValueError(f"must have one of {mapping.MARKS} as thousands, or an empty text")
-    if thousands == decimal:
-        raise ValueError("must have another text as thousands than as decimal")
-    assert isinstance(decimal, str)
-    return decimal, thousands
-
-
-def _one_of(words_: type[_Word], key: str, value: object) -> _Word:
-    """Return one of a few words."""
-    if isinstance(value, str) and value in list(words_):
-        return words_(value)
-    raise ValueError(f"must have one of {', '.join(words_)} as {key}")
-
-
-def _format(value: object) -> str:
-    """Return the name of a format of times, or a pattern that tells a whole date."""
-    if value == mapping.ISO or value in mapping.EPOCHS:
-        return str(value)
-    try:
-        read_ = datetime.strptime(PROBE.strftime(str(value)), str(value))  # noqa: DTZ007 - whether it is a date at all.
-        is_whole = read_.date() == PROBE.date()
-    except (ValueError, re.error):
-        is_whole = False
-    # %Z is a zone's short name, of which CST is three.
-    if not isinstance(value, str) or not is_whole or "Z" in mapping.directives(value):
-        known = ", ".join((mapping.ISO, *mapping.EPOCHS))
-        raise ValueError(f"must have as format one of {known}, or a pattern such as %d/%m/%Y %H:%M")
-    return value
-
-
 # Writing.
 
 
@@ -381,6 +314,8 @@ def _written_settings(told: Column) -> dict[str, str]:
         value = getattr(told, name)
         if value != getattr(plain, name):
             found[name] = text(str(value))
+    if told.currency_sign:
+        found["currency_sign"] = "true"
     if told.words:
         found["words"] = _table({text(theirs): text(ours) for theirs, ours in told.words.items()})
     return found

@@ -238,12 +238,12 @@ class Sheet:
     def _major(self, part: str, currency: Arrow) -> tuple[Cells, Cells]:
         """Return one raw column of decimals, and as minor units, after noting which rows are bad."""
         how = self._as("amount")
-        read = self._read(part, lambda raw: fitting.numerals(raw, how), pa.large_string())
-        told = amounts.written_as(how)
-        self._note("amount", read.bad, f"a decimal number of major units{told}", sort=amounts.sort, raw=part)
+        read = self._read(part, lambda raw: amounts.numerals(raw, how, currency), pa.large_string())
+        told, sort = amounts.written_as(how), amounts.sorts(how, self._raw.get(part), currency)
+        self._note("amount", read.bad, f"a decimal number of major units{told}", sort=sort, raw=part)
         scaled = amounts.scaled(read, currency)
         expected = f"0 or more, with no more decimals than its currency has{told}"
-        self._note("amount", scaled.bad, expected, sort=amounts.sort, raw=part)
+        self._note("amount", scaled.bad, expected, sort=sort, raw=part)
         return read, scaled
 
     def _meet(self, column: str, read: Cells, words: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recon.model import mapping, mapping_toml
+from recon.model import mapping, mapping_toml, mapping_values
 from recon.model.dtypes import INTENTS, KEYS, OURS, REFUNDS, TIME
 from recon.model.errors import UnusableInput
 from recon.model.mapping import Case, Column, Filter, Map, Side, Sign
@@ -173,7 +173,7 @@ def test_a_header_comes_before_a_path() -> None:
     "name, minutes", [("UTC", 0), ("+05:30", 330), ("-0330", -210), ("Asia/Kolkata", 330)]
 )
 def test_a_zone_is_a_name_or_an_offset(name: str, minutes: int) -> None:
-    offset = mapping.zone_of(name).utcoffset(mapping_toml.PROBE.replace(tzinfo=None))
+    offset = mapping.zone_of(name).utcoffset(mapping_values.PROBE.replace(tzinfo=None))
 
     assert offset is not None
     assert offset.total_seconds() == minutes * 60

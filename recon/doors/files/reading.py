@@ -53,6 +53,7 @@ _HEAD = max(map(len, columns.OTHER_IDS))
 _ADVICE = {
     amounts.NEGATIVE: 'sign = "negative"',
     amounts.SEPARATED: "decimal and thousands",
+    amounts.SIGNED: "currency_sign = true",
     sheets.MILLISECONDS: 'format = "unix_ms"',
 }
 
