@@ -245,7 +245,9 @@ def _by_http(source: Source, call: ast.Call, name: str) -> Effect | None:
     address = urls.posted(source, call, name)
     if address is None:
         return None
-    state, keys = _of_request(source, call.keywords, is_stripe="stripe" in address)
+    told = isinstance(call.args[0], ast.Constant) and call.args[0].value == "POST" if call.args else False
+    placed = [ast.keyword(arg=None, value=each) for each in call.args[2 if told else 1 :]]
+    state, keys = _of_request(source, (*placed, *call.keywords), is_stripe="stripe" in address)
     return Effect(call, f"the POST to {urls.shown(address)}", state, by_http=True, keys=keys)
 
 
