@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from recon.model.records.flaws import Rule
-from recon.rules.lint import effects, keys, statuses, trees, words
+from recon.rules.lint import effects, keys, mappings, statuses, trees, words
 from recon.rules.lint.trees import Function, Source
 
 _UNPROVEN = re.compile(
@@ -42,6 +42,7 @@ _LOOKS = re.compile(
     r"auto_paging_iter|exists)(?:_\w+)?"
     r"|get_(?:\w*refund\w*|\w*status\w*|\w*intent\w*)"
 )
+_PREPARES = re.compile(r"\bpayment_?intents?\.create(?:_async)?$", re.IGNORECASE)
 _FAILURES = re.compile(
     r"(?:\w+_)?(?:failed|failure|declined|rejected)(?:_(?:error|exception|result|response))?"
 )
@@ -87,7 +88,7 @@ def _name_of(source: Source, call: ast.Call, *, depth: int) -> str:
     """Return what a call that moves money is called; "" when it moves none."""
     effect = effects.of(source, call)
     if effect is not None:
-        return effect.name
+        return "" if _only_prepares(source, effect) else effect.name
     name = trees.dotted(source, call.func)
     helper = trees.callee(source, call)
     if helper is not None and depth == 0:
@@ -95,6 +96,20 @@ def _name_of(source: Source, call: ast.Call, *, depth: int) -> str:
         if any(_name_of(source, each, depth=1) for each in inner):
             return name
     return name.lstrip(".") if helper is None and words.moves_money(name) and _is_sent(call, name) else ""
+
+
+def _only_prepares(source: Source, effect: effects.Effect) -> bool:
+    """Return whether a call makes a payment that nobody has confirmed: no money moves before that."""
+    if not _PREPARES.search(effect.name):
+        return False
+    given: set[str] = {each.arg for each in effect.call.keywords if each.arg}
+    spread = [each.value for each in effect.call.keywords if each.arg in {None, "params"}]
+    for each in (*effect.call.args[:1], *spread):
+        known = mappings.of(source, each)
+        if known is None:
+            return False
+        given |= set(known)
+    return "confirm" not in given
 
 
 def _is_sent(call: ast.Call, name: str) -> bool:
