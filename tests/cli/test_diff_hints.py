@@ -27,7 +27,7 @@ def test_a_hint_is_said_first_whatever_is_written(diff: Recon, format_: str) -> 
 
 
 def test_a_side_that_nobody_can_read_is_exit_3_and_names_the_command_that_maps_it(diff: Recon) -> None:
-    write([{**INTENT, "status": "gelukt"}], [REFUND])
+    write([{**INTENT, "currency": "gulden"}], [REFUND])
 
     run = diff(*LATER)
 
