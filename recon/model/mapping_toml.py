@@ -16,7 +16,8 @@ from recon.model.mapping import Case, Column, Filter, Map, Side, Sign, Unanswere
 
 _AMOUNTS = ("amount", "amount_minor")
 _OF_TEXTS = ("column", "constant", "missing", "case", "words")
-_OF_AMOUNTS = ("column", "constant", "sum", "sign", "decimal", "thousands", "currency_sign")
+_OF_AMOUNTS = ("column", "constant", "sum", "sign", "decimal", "thousands")
+_OF_MAJOR = (*_OF_AMOUNTS, "currency_sign")  # Nobody writes a sign beside cents.
 _OF_TIMES = ("column", "constant", "format", "zone")
 # What a side's table may hold that is no column of ours; recon.toml's [intents] takes these as well.
 SECTIONS = ("columns", "constants", "statuses", "amount_unit", "where", "empty", "zone")
@@ -254,7 +255,7 @@ def _read(reader: Callable[[object], _Value], key: str, value: object, wrong: Wr
 def _settings(side: str, name: str) -> tuple[str, ...]:
     """Return what may be said of a column."""
     if name in _AMOUNTS:
-        return _OF_AMOUNTS
+        return _OF_MAJOR if name == "amount" else _OF_AMOUNTS
     if OURS[side][name] == TIME:
         return _OF_TIMES
     return ("column", "case") if name in KEYS.values() else _OF_TEXTS

@@ -103,6 +103,11 @@ def test_refunds_may_call_their_payment_as_intents_do() -> None:
         ("[refunds]\namount = { decimal = ',' }", "amount must have one of column, constant, sum"),
         ("[refunds]\namount = { column = 'a', sum = ['b'] }", "amount must have one of column"),
         ("[refunds]\nreason = { constant = 'a', case = 'lower' }", "must have nothing beside its constant"),
+        ("[refunds]\namount = { column = 'a', currency_sign = 'yes' }", "true or false as currency_sign"),
+        (
+            "[refunds]\namount_minor = { column = 'a', currency_sign = true }",
+            "has no setting 'currency_sign'",
+        ),
         ("[refunds]\namount = { column = 'a', thousands = '.' }", "another text as thousands than as"),
         ("[refunds]\namount = { column = 'a', sign = 'minus' }", "one of positive, negative, either as sign"),
         ("[refunds]\ncreated_at = { column = 'a', zone = 'Paris' }", "a zone such as UTC, Europe/Paris"),
@@ -207,7 +212,8 @@ def columns(draw: st.DrawFn, side: str, name: str) -> Column:
         sources, sign = draw(SOURCES), draw(st.sampled_from(Sign))
         if draw(st.booleans()):
             return Column(sums=sources, sign=sign, decimal=decimal, thousands=thousands)
-        return Column(sources, sign=sign, decimal=decimal, thousands=thousands)
+        signed = name == "amount" and draw(st.booleans())
+        return Column(sources, sign=sign, decimal=decimal, thousands=thousands, currency_sign=signed)
     if OURS[side][name] == TIME:
         formats = st.sampled_from([mapping.ISO, *mapping.EPOCHS, "%d.%m.%Y %z"])
         zoned = st.sampled_from([("%d.%m.%Y", "UTC"), ("%Y-%m-%d %H:%M:%S.%f", "+02:00")])

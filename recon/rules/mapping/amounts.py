@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from recon.model import fitting
+from recon.model import fitting, signs
 
 _STYLES = (
     (".", ""),
@@ -33,7 +33,7 @@ class Written:
     count: cells that hold something. read: those that this style reads. decimals: those of them with a part
     behind the mark that is more than one 0. negative: those below zero. longest: most digits behind the mark,
     last zeros aside. either: the other style that reads all of them as well, with another meaning; None where
-    there is none.
+    there is none. signed: those that have a currency beside them. beside: its signs and codes.
     """
 
     count: int
@@ -44,11 +44,34 @@ class Written:
     decimal: str = "."
     thousands: str = ""
     either: tuple[str, str] | None = None
+    signed: int = 0
+    beside: tuple[str, ...] = ()
+
+    @property
+    def currencies(self) -> frozenset[str]:
+        """Return the currencies that all that stands beside these amounts may be; none where it differs."""
+        return frozenset.intersection(*map(signs.currencies, self.beside)) if self.beside else frozenset()
 
 
 def look(cells: Iterable[object]) -> Written:
     """Return how amounts are written, in the style that reads most of them."""
-    texts = [_signed(str(cell).strip()) for cell in cells if not isinstance(cell, bool)]
+    bare = [signs.split(str(cell).strip()) for cell in cells if not isinstance(cell, bool)]
+    beside = tuple(dict.fromkeys(sign for _, found in bare for sign in found))
+    texts = [_signed(text) for text, _ in bare]
+    seen = _styled(texts)
+    return replace(seen, signed=sum(bool(found) for _, found in bare), beside=beside)
+
+
+def reads(seen: Written, cell: object) -> bool:
+    """Return whether an amount is written as others are."""
+    return (
+        look([cell]).read > 0
+        and _in_style([_signed(signs.split(str(cell).strip())[0])], seen.decimal, seen.thousands).read > 0
+    )
+
+
+def _styled(texts: list[tuple[bool, str]]) -> Written:
+    """Return how amounts are written, in the style that reads most of them."""
     best = max((_in_style(texts, *style) for style in _STYLES), key=lambda one: one.read)
     if best.read == 0 or not _could_be_groups(texts, best):
         return best

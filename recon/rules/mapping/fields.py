@@ -16,6 +16,7 @@ from recon.rules.mapping.choosing import Found, cells_of, counted, telling, time
 from recon.rules.mapping.names import MAJOR, MINOR, NAMES, UTC_NAMES, closeness, normal, words
 
 _DEEP = 3  # Digits behind the mark, beyond which no currency goes.
+_CURRENCIES = {"usd": "US dollars", "eur": "euros"}
 _ZONES = ("UTC", "Europe/Berlin")
 
 
@@ -60,7 +61,7 @@ def amount(drawn: Drawn, found: Found | None, tool: str | None) -> None:
         drawn.questions.append(_which_unit(source, told, seen))
         drawn.doubts += doubts
     else:
-        name = "amount" if unit == "major" else "amount_minor"
+        name, told = _in_unit(told, unit)
         drawn.line(name, told, replace(found, why=why), *doubts, sure=True)
 
 
@@ -74,13 +75,27 @@ def currency(drawn: Drawn, found: Found | None, source_of_amount: str) -> None:
     elif (code := next(iter(words(source_of_amount) & set(money.EXPONENTS)), None)) is not None:
         drawn.line("currency", Column(missing=code), Found((), f"the name {source_of_amount} says so"))
     else:
-        choices = tuple(
-            Choice(f"every row is in {name}", {"currency": Column(missing=code)})
-            for code, name in (("usd", "US dollars"), ("eur", "euros"))
+        _currency_beside(drawn, amounts.look(cells_of(drawn.sample, source_of_amount)))
+
+
+def _currency_beside(drawn: Drawn, seen: amounts.Written) -> None:
+    """Say which currency stands beside each amount, or ask for it, that of some amounts first."""
+    beside = " and ".join(seen.beside)
+    if len(seen.currencies) == 1 and seen.signed == seen.count:
+        (code,) = seen.currencies
+        drawn.line("currency", Column(missing=code), Found((), f"{beside} stands beside each amount"))
+        return
+    likely = [*sorted(seen.currencies), *_CURRENCIES][: max(len(seen.currencies), len(_CURRENCIES))]
+    choices = tuple(
+        Choice(f"every row is in {_CURRENCIES.get(code, code.upper())}", {"currency": Column(missing=code)})
+        for code in dict.fromkeys(likely)
+    )
+    text = "No column holds a currency: which one is it (or say --currency)?"
+    if len(seen.beside) > 1 and not seen.currencies:
+        text = (
+            f"No column holds a currency, and beside amounts stand {beside}: export a column of currencies."
         )
-        drawn.questions.append(
-            Question("currency", "No column holds a currency: which one is it (or say --currency)?", choices)
-        )
+    drawn.questions.append(Question("currency", text, choices))
 
 
 def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
@@ -178,8 +193,8 @@ def _as_amount(source: str, seen: amounts.Written, stated: Stated) -> Iterator[C
         column = replace(_as_written(source, seen), decimal=decimal, thousands=thousands)
         how = f", 1{seen.decimal}234 read with {decimal!r} before its fraction" if len(styles) > 1 else ""
         for each in ("minor", "major") if unit is None else (unit,):
-            name = "amount" if each == "major" else "amount_minor"
-            yield Choice(f"it is {source}, in {each} units{how}", {name: column})
+            name, told = _in_unit(column, each)
+            yield Choice(f"it is {source}, in {each} units{how}", {name: told})
 
 
 def key(drawn: Drawn, ours: str) -> None:
@@ -194,7 +209,13 @@ def key(drawn: Drawn, ours: str) -> None:
 def _as_written(source: str, seen: amounts.Written) -> Column:
     """Return a column of amounts in the style and with the sign that all have."""
     sign = Sign.NEGATIVE if seen.negative and seen.negative == seen.read else Sign.POSITIVE
-    return Column((source,), decimal=seen.decimal, thousands=seen.thousands, sign=sign)
+    return Column(
+        (source,),
+        decimal=seen.decimal,
+        thousands=seen.thousands,
+        sign=sign,
+        currency_sign=bool(seen.signed),
+    )
 
 
 def _unit(source: str, seen: amounts.Written, stated: Stated, tool: str | None) -> tuple[str | None, str]:
@@ -210,16 +231,23 @@ def _unit(source: str, seen: amounts.Written, stated: Stated, tool: str | None) 
     told = f"{seen.decimals} of {seen.count} have decimals{below}"
     if seen.decimals and by_name != "minor":
         return "major", f"{told}: major units"
+    if by_name is None and 0 < seen.signed == seen.count:
+        return "major", "a currency stands beside each: major units"
     if by_name is not None and not (by_name == "minor" and seen.decimals):
         return by_name, f"its name says {by_name} units, and {told}"
     return None, ""
+
+
+def _in_unit(column: Column, unit: str) -> tuple[str, Column]:
+    """Return the name by which an amount says its unit, and its column; beside cents stands no sign."""
+    return ("amount", column) if unit == "major" else ("amount_minor", replace(column, currency_sign=False))
 
 
 def _which_unit(source: str, column: Column, seen: amounts.Written) -> Question:
     """Ask for the unit."""
     whole = seen.count - seen.decimals
     choices = (
-        Choice("4900 is 49.00: minor units", {"amount_minor": column}),
+        Choice("4900 is 49.00: minor units", dict([_in_unit(column, "minor")])),
         Choice("4900 is 4900.00: major units", {"amount": column}),
     )
     text = (
@@ -249,8 +277,13 @@ def _amount_doubts(
     found = []
     unread = seen.count - seen.read
     if unread:
-        odd = next(cell for cell in cells if amounts.look([cell]).read == 0 or amounts.look([cell]) != seen)
+        odd = next(cell for cell in cells if not amounts.reads(seen, cell))
         found.append(f"{unread} of {seen.count} are written otherwise, such as {sorts.sort(odd)}.")
+    if seen.beside:
+        found.append(
+            f"{seen.signed} of {seen.count} have a currency beside them"
+            f" ({', '.join(seen.beside)}): each is read where it is its row's, and rejected where not."
+        )
     if 0 < seen.negative < seen.read:
         found.append(
             f'{seen.negative} of {seen.count} are below zero: sign = "either" takes them as refunds, a where'
