@@ -113,6 +113,8 @@ def _reported(told: sides.Told, how: _How, earlier: "Earlier | None") -> Result:
     with progress.patient() as doing:
         read = sides.read(told, doing)
         report = _report(read, told, how.zone, doing)
+        if how.format not in {Format.JSON, Format.CSV}:
+            report = _for_people(report, read)
         if earlier is not None:
             report = replace(report, comparison=_compared(earlier, report.result, read))
         for sentence in (*report.hints, *(report.result.incomplete or _uncovered(report.result))):
@@ -216,6 +218,12 @@ def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing:
     return replace(report, hints=said)
 
 
+def _for_people(report: "Report", read: sides.Both) -> "Report":
+    from recon.rules.reports import matters
+
+    return matters.for_people(report, read.intents, read.refunds)
+
+
 def _written(report: "Report", format_: Format, *, to_file: bool) -> str | bytes:
     """Return the report as it is written; what it leaves out of the rejected rows is said."""
     from recon.rules.reports import documents, listings
@@ -235,7 +243,7 @@ def _written(report: "Report", format_: Format, *, to_file: bool) -> str | bytes
         return workbooks.as_xlsx(report)
     from recon.rules.reports import screens
 
-    return screens.table_text(report.result, report.comparison) if to_file else _for_terminal(report)
+    return screens.table_text(report) if to_file else _for_terminal(report)
 
 
 def _for_terminal(report: "Report") -> str:
@@ -247,7 +255,7 @@ def _for_terminal(report: "Report") -> str:
     stdout, page = Console(), io.StringIO()
     width = max(stdout.width, _NARROWEST)
     console = Console(file=page, width=width, force_terminal=stdout.is_terminal, highlight=False)
-    console.print(screens.as_table(report.result, report.comparison))
+    console.print(screens.as_table(report))
     return page.getvalue()
 
 

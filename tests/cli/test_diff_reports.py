@@ -220,3 +220,24 @@ def test_a_page_of_rejected_rows_lists_them(diff: Recon) -> None:
     assert run.returncode == 3
     assert "Rejected rows: 1" in run.stdout
     assert "id is missing" in run.stdout
+
+
+def test_what_the_table_says_to_see_is_there_and_each_side_has_its_sums(diff: Recon) -> None:
+    write([INTENT], [{**REFUND, "intent_key": None, "payment_intent": "pi_9"}])
+
+    run = diff("--refunds-from", "2026-03-06T18:30:00Z", *LATER)
+
+    assert run.returncode == 3
+    assert "see withheld" in run.stderr
+    assert "withheld: 1, not judged\n  1 older than what the file of refunds holds" in run.stdout
+    assert re.search(r"^intents done +1 +49\.00 USD *$", run.stdout, re.MULTILINE)
+    assert re.search(r"^refunds live: went out, or will +1 +49\.00 USD *$", run.stdout, re.MULTILINE)
+
+
+def test_a_page_of_refunds_that_is_not_the_last_is_called_a_part(diff: Recon) -> None:
+    write([INTENT], [{"object": "list", "has_more": True, "data": []}])
+
+    run = diff("--format", "html", *LATER)
+
+    assert "only a part: absence proves nothing" in run.stdout
+    assert "Not all refunds were read" in run.stdout

@@ -1,10 +1,12 @@
 """What a report for people says beside the result: what was read, how it was judged, and when."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from recon.model.records.comparisons import Comparison
-from recon.model.records.results import Policy, Reading, Result
+from recon.model.records.results import Money, Policy, Reading, Result
+from recon.model.records.words import AccountId, Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,21 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """Rows of one side, currency and status that were compared.
+
+    side: "intents" or "refunds". status: in words. is_sum: whether it is of several statuses, each of which
+    has a total of its own.
+    """
+
+    side: str
+    status: str
+    number: int
+    amount: Money
+    is_sum: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """One result with all that a page about it says.
 
@@ -41,7 +58,8 @@ class Report:
     provider's own, and failed or were canceled: no money moved. made: standing refunds by the quarter of an
     hour in which they were made, in time order. zone: of the times that people read.
     policy_from: where the graces come from, in words. hints: sentences about what may be wrong with the files
-    rather than with the money.
+    rather than with the money. totals: of each side, only in forms for people. why_withheld: why each
+    withheld subject was not judged, only in forms for people.
     """
 
     result: Result
@@ -56,3 +74,5 @@ class Report:
     zone_name: str
     comparison: Comparison | None = None
     hints: tuple[str, ...] = ()
+    totals: tuple[Total, ...] = ()
+    why_withheld: Mapping[tuple[AccountId, Subject], str] = field(default_factory=dict)

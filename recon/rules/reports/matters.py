@@ -1,6 +1,7 @@
 """What a report for people says beside the result, gathered from the two frames and their links."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import numpy as np
@@ -12,6 +13,7 @@ from recon.model.frames import Intake
 from recon.model.links import Links
 from recon.model.records.reports import Report, Side
 from recon.model.records.results import Coverage, Policy, Reading, Result
+from recon.rules.reports import totals, withholding
 
 # Offsets of zones are whole quarters of an hour: from these counts every zone's hours can be made.
 _QUARTER_US = 15 * 60 * 1_000_000
@@ -50,6 +52,15 @@ def gather(
     )
 
 
+def for_people(report: Report, intents: Intake, refunds: Intake) -> Report:
+    """Return the report with what only its forms for people say: the sums, and why something is withheld."""
+    return replace(
+        report,
+        totals=totals.of(intents, refunds),
+        why_withheld=withholding.reasons(report, intents, refunds),
+    )
+
+
 def _side(name: str, intake: Intake, sources: Sequence[str], reading: Reading) -> Side:
     created = arrays.times(intake.frame["created_at"])
     return Side(
@@ -63,7 +74,7 @@ def _side(name: str, intake: Intake, sources: Sequence[str], reading: Reading) -
         rejected=len(intake.rejects),
         first_at=_moment(created.min()) if len(created) else None,
         last_at=_moment(created.max()) if len(created) else None,
-        reading=reading,
+        reading=replace(reading, complete=reading.complete and intake.incomplete is None),
         notes=intake.notes,
     )
 

@@ -7,8 +7,8 @@ said. Long lists are cut, the largest amounts first, and say how many more there
 from collections import Counter
 from datetime import datetime
 
-from recon.model import money, phrases, policies
-from recon.model.records.reports import Report, Side
+from recon.model import money, phrases, policies, wording
+from recon.model.records.reports import Report, Side, Total
 from recon.model.records.results import Money, Policy
 from recon.model.records.words import Certainty, Kind
 from recon.rules.reports import changes, charts, findings, hours, markup, remainders, sums, verdicts
@@ -35,9 +35,10 @@ def as_html(report: Report) -> str:
     sections = [
         ("money", "Money at risk", _money(report)),
         ("changes", "Since the earlier report", changes.section(report)),
-        ("hours", "When it happened", _charts(report)),
         ("mismatches", "Mismatches", findings.section(report)),
         ("out", "Left out, and why", remainders.section(report)),
+        ("hours", "When it happened", _charts(report)),
+        ("totals", "Control totals", _totals(report)),
         ("sums", "Do the numbers add up?", _sums(report)),
         ("compared", "What was compared", _compared(report)),
         ("judged", "How it was judged", _judged(report)),
@@ -170,6 +171,36 @@ def _charts(report: Report) -> Html:
             ),
         ]
     return markup.joined(drawn)
+
+
+def _totals(report: Report) -> Html:
+    """Return the money of each side, per currency and status; nothing where none was gathered."""
+    if not report.totals:
+        return markup.NOTHING
+
+    def row(each: Total) -> tuple[Html, Html, Html]:
+        cells = (
+            markup.text(phrases.opening(wording.plain(each.status))),
+            markup.text(f"{each.number:,}"),
+            markup.text(money.written(each.amount)),
+        )
+        name, number, amount = (markup.tag("strong", cell) if each.is_sum else cell for cell in cells)
+        return name, number, amount
+
+    tables = (
+        markup.table(
+            f"{side.name.capitalize()} that were compared, per currency",
+            ("Status", ">How many", ">Amount"),
+            (row(each) for each in report.totals if each.side == side.name),
+            kind="small",
+        )
+        for side in (report.intents, report.refunds)
+    )
+    said = (
+        "What each side comes to, to be tied to a sum made of the same file. Of the rows that were compared"
+        " alone: not of rejected ones, of those that another replaces or equals, or of what a map leaves out."
+    )
+    return markup.joined([markup.paragraph(said), markup.tag("div", *tables, class_="pairs")])
 
 
 def _sums(report: Report) -> Html:

@@ -55,12 +55,16 @@ def _withheld(report: Report) -> list[Html]:
     withheld = report.result.withheld
     if not withheld:
         return []
-    rows = (_subject(account, subject) for account, subject in withheld[:SHOWN])
+    rows = (
+        (*_subject(*pair), markup.text(phrases.opening(report.why_withheld.get(pair, ""))))
+        for pair in withheld[:SHOWN]
+    )
     why = (
         "Not judged: to say that something is missing or that nobody asked for it, everything must have been"
         " read that could show the contrary, and the rows that it rests on must be readable."
     )
-    return _sort("Withheld", why, ("Subject", "Account"), rows, number=len(withheld), named="--format xlsx")
+    columns = ("Subject", "Account", "Because")
+    return _sort("Withheld", why, columns, rows, number=len(withheld), named="--format xlsx")
 
 
 def _in_flight(report: Report) -> list[Html]:

@@ -10,11 +10,13 @@ from rich.text import Text
 from recon.model import money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, Standing
+from recon.model.records.reports import Report
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
 from recon.rules.reports import causes, verdicts
 
 SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
+_FEW = 5  # Withheld subjects of one reason.
 _WIDTH = 100  # Columns of a table that is written to a file.
 _STYLES = {
     Verdict.RECONCILED: "bold green",
@@ -24,8 +26,9 @@ _STYLES = {
 }
 
 
-def as_table(result: Result, comparison: Comparison | None = None) -> RenderableType:
-    """Return the result for a terminal: rejects first, then the verdict, the money, and each mismatch."""
+def as_table(report: Report) -> RenderableType:
+    """Return the report for a terminal: rejects first, then the verdict, the money, and each mismatch."""
+    result, comparison = report.result, report.comparison
     parts: list[RenderableType] = [*_rejected(result.rejected), _verdict(result), _numbers(result.counts)]
     if result.at_risk:
         parts += [Text(), _heading("Money at risk"), _money(result)]
@@ -35,15 +38,15 @@ def as_table(result: Result, comparison: Comparison | None = None) -> Renderable
         found = [mismatch for mismatch in result.mismatches if mismatch.kind == kind]
         if found:
             parts += [Text(), *_kind(kind, found)]
-    parts += _pending(result)
+    parts += [*_pending(result), *_withheld(report), *_totals(report)]
     return Group(*parts)
 
 
-def table_text(result: Result, comparison: Comparison | None = None) -> str:
+def table_text(report: Report) -> str:
     """Return the table as plain text, for a file."""
     console = Console(width=_WIDTH, file=io.StringIO(), no_color=True, highlight=False, force_terminal=False)
     with console.capture() as capture:
-        console.print(as_table(result, comparison))
+        console.print(as_table(report))
     return capture.get()
 
 
@@ -57,11 +60,11 @@ def _indented(text: Text, by: int) -> Padding:
     return Padding(text, (0, 0, 0, by), expand=False)
 
 
-def _more(count: int) -> list[RenderableType]:
-    """Return a line that says how many are not shown, if any are not."""
-    if count <= SHOWN:
+def _more(count: int, shown: int = SHOWN, *, named: str = "json") -> list[RenderableType]:
+    """Return a line that says how many are not shown, if any are not; named: the format that lists all."""
+    if count <= shown:
         return []
-    return [_indented(Text(f"and {count - SHOWN} more; --format json lists all", style="dim"), 2)]
+    return [_indented(Text(f"and {count - shown} more; --format {named} lists all", style="dim"), 2)]
 
 
 def _rejected(rejects: tuple[Reject, ...]) -> list[RenderableType]:
@@ -211,3 +214,36 @@ def _pending(result: Result) -> list[RenderableType]:
             parts.append(_indented(Text(text), 2))
         parts += _more(len(result.in_flight))
     return parts
+
+
+def _withheld(report: Report) -> list[RenderableType]:
+    """Return what was not judged, by why."""
+    withheld = report.result.withheld
+    if not withheld:
+        return []
+    parts: list[RenderableType] = [Text(), _heading(f"withheld: {len(withheld)}, not judged")]
+    by_why: dict[str, list[str]] = {}
+    for pair in withheld:
+        account, subject = pair
+        named = f"{subject}  account {account}" if account else subject
+        by_why.setdefault(report.why_withheld.get(pair, ""), []).append(named)
+    for why, subjects in sorted(by_why.items()):
+        if why:
+            parts.append(_indented(Text(f"{len(subjects):,} {why}"), 2))
+        parts += [_indented(Text(harmless(each)), 4) for each in subjects[:_FEW]]
+        parts += _more(len(subjects), _FEW, named="xlsx")
+    return parts
+
+
+def _totals(report: Report) -> list[RenderableType]:
+    """Return the money of each side, per currency and status."""
+    if not report.totals:
+        return []
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column()
+    for _ in range(2):
+        table.add_column(justify="right")
+    for each in report.totals:
+        words = (f"{each.side} {wording.plain(each.status)}", f"{each.number:,}", money.written(each.amount))
+        table.add_row(*words, style="bold" if each.is_sum else None)
+    return [Text(), _heading("Control totals: the rows that were compared"), table]

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from recon.model.records.comparisons import Compared, Comparison, Earlier, NowIs, Seen, Standing
+from recon.model.records.reports import Total
 from recon.model.records.results import Healable, InFlight, Mismatch, Money, Policy, Reject, Result
 from recon.model.records.words import AccountId, Basis, IntentKey, Kind, RefundId, Subject, Verdict
 from recon.rules.reports import findings, pages, style
@@ -60,13 +61,13 @@ def test_the_page_says_verdict_money_kind_rows_and_what_to_do() -> None:
             "1 mismatch between what was meant and what was done, with 49.00 USD at risk.",
             "As of 2026-03-06 17:00. All times are UTC.",
             "At risk per currency",
-            "Refunds made by hour (UTC) : 3 in all",
             "Refunded twice (duplicate): 1, 1 of them probable",
             "Check whether a second refund was meant",
             "49.00 USD went back twice.",
             "order o1",
             "re_2 extra",
             "Nothing: every row was judged.",
+            "Refunds made by hour (UTC) : 3 in all",
             "Together, as many as were compared",
             "intents.csv",
             "taken as everything there is",
@@ -220,6 +221,7 @@ def test_times_are_in_the_zone_that_is_said() -> None:
 
 
 def test_what_was_left_out_is_said_with_why() -> None:
+    stray = (AccountId(""), Subject("refund:re_9"))
     counts = replace(COUNTS, superseded=1, system=2, unknown_status=3, matched_inferred=4, declared_repeats=5)
     text = page(
         a_result(
@@ -227,8 +229,9 @@ def test_what_was_left_out_is_said_with_why() -> None:
             in_flight=(InFlight(AccountId("acct_1"), Subject("intent:k2"), Kind.MISSING, AT),),
             healable=(Healable(AccountId(""), IntentKey("k3"), RefundId("re_3"), Basis.REQUEST_KEY),),
             rejected=(Reject("r.csv", 1200, "re_7", "currency is missing"),) * 101,
-            withheld=((AccountId(""), Subject("refund:re_9")),),
-        )
+            withheld=(stray,),
+        ),
+        why_withheld={stray: "not all intents were read"},
     ).text
 
     for said in (
@@ -240,7 +243,7 @@ def test_what_was_left_out_is_said_with_why() -> None:
         "Healable: 1",
         "intent:k3 the platform re_3 request key",
         "Withheld: 1",
-        "refund:re_9 the platform",
+        "refund:re_9 the platform Not all intents were read",
         "1 row replaced by a later version",
         "2 refunds made by the provider itself",
         "3 refunds of a status that we do not know",
@@ -306,3 +309,15 @@ def test_other_graces_are_named_with_what_is_usual() -> None:
 
     assert "The graces are those of policy.toml" in text
     assert "120 minutes not 60, as usual stuck_after_minutes" in text
+
+
+def test_the_money_of_each_side_is_told_per_currency_and_status() -> None:
+    totals = (
+        Total("intents", "pending_unknown", 1_200, Money(123_400, "usd")),
+        Total("refunds", "together", 2, Money(7, "jpy"), is_sum=True),
+    )
+    text = page(totals=totals).text
+
+    assert "Status How many Amount Pending unknown 1,200 1,234.00 USD" in text
+    assert "Status How many Amount Together 2 7 JPY" in text
+    assert "Control totals" not in page().text

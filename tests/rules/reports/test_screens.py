@@ -3,7 +3,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from recon.model.records.results import Healable, InFlight, Reject, Result
+from recon.model.records.reports import Total
+from recon.model.records.results import Healable, InFlight, Money, Reject, Result
 from recon.model.records.words import (
     AccountId,
     Basis,
@@ -14,13 +15,13 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.rules.reports import screens
-from tests.rules.reports.results import AT, MISMATCH, a_result
+from tests.rules.reports.results import AT, MISMATCH, a_report, a_result
 
 
-def drawn(result: Result, width: int = 80) -> str:
+def drawn(result: Result, width: int = 80, **fields: object) -> str:
     console = Console(width=width, file=io.StringIO(), highlight=False)
     with console.capture() as capture:
-        console.print(screens.as_table(result))
+        console.print(screens.as_table(a_report(result, **fields)))
     return capture.get()
 
 
@@ -97,12 +98,45 @@ def test_many_rejects_of_one_cause_are_one_line_and_hide_no_other() -> None:
 
 def test_the_table_in_a_file_is_plain() -> None:
     text = screens.table_text(
-        a_result(
-            in_flight=(InFlight(AccountId(""), Subject("intent:k2"), Kind.REFUND_FAILED, AT),),
-            healable=(Healable(AccountId(""), IntentKey("k3"), RefundId("re_3"), Basis.INTENT_KEY),),
+        a_report(
+            a_result(
+                in_flight=(InFlight(AccountId(""), Subject("intent:k2"), Kind.REFUND_FAILED, AT),),
+                healable=(Healable(AccountId(""), IntentKey("k3"), RefundId("re_3"), Basis.INTENT_KEY),),
+            )
         )
     )
 
     assert "\x1b" not in text
     assert "intent:k3  re_3  by intent_key" in text
     assert "intent:k2  refund failed from 2026-03-06T17:00:00Z" in text
+
+
+def test_what_is_withheld_is_counted_by_why_with_the_first_few() -> None:
+    pairs = tuple((AccountId(""), Subject(f"intent:{n}")) for n in range(7))
+    stray = (AccountId("acct_1"), Subject("refund:\x1bre"))
+    why = dict.fromkeys(pairs, "not all refunds were read") | {stray: "a row was rejected"}
+
+    text = drawn(a_result(withheld=(*pairs, stray)), why_withheld=why)
+
+    assert "withheld: 8, not judged\n" in text
+    assert "\n  1 a row was rejected\n    refund:\ufffdre  account acct_1\n" in text
+    assert "\n  7 not all refunds were read\n    intent:0\n" in text
+    assert "intent:4\n  and 2 more; --format xlsx lists all\n" in text
+    assert "\x1b" not in text
+
+
+def test_the_money_of_each_side_is_told_per_currency_and_status() -> None:
+    totals = (
+        Total("intents", "pending_unknown", 1_200, Money(123_400, "usd")),
+        Total("intents", "together", 1_200, Money(123_400, "usd"), is_sum=True),
+        Total("refunds", "together", 2, Money(7, "jpy"), is_sum=True),
+    )
+
+    told = [line.split("  ") for line in drawn(a_result(), totals=totals).splitlines()[-4:]]
+
+    assert [[part.strip() for part in line if part] for line in told] == [
+        ["Control totals: the rows that were compared"],
+        ["intents pending unknown", "1,200", "1,234.00 USD"],
+        ["intents together", "1,200", "1,234.00 USD"],
+        ["refunds together", "2", "7 JPY"],
+    ]
