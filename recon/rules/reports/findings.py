@@ -12,6 +12,7 @@ from recon.rules.reports.markup import Html
 
 SHOWN = 100  # Rows of one kind on a page: some seven printed sheets.
 OPEN = 20  # Rows of one kind that are seen at once; the rest are unfolded.
+_UNBROKEN = 40  # Characters of an id that stays on one line: the provider's have some 30.
 _REFUNDS = 6  # Refund ids in one row; the CSV has them all.
 
 
@@ -116,7 +117,7 @@ def _refunds(found: Mismatch) -> Html:
     extra = set(found.extra_refund_ids)
     lines = []
     for each in found.refund_ids[:_REFUNDS]:
-        said = markup.foreign(each)
+        said = markup.tag("span", markup.foreign(each), class_="id" if len(each) <= _UNBROKEN else None)
         if each in extra:
             said = markup.joined([said, markup.tag("span", markup.text(" extra"), class_="extra")])
         lines.append(said)

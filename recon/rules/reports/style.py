@@ -39,7 +39,7 @@ table.found { min-width: 640px; }
 caption { text-align: left; font-size: 13px; padding: 0 0 4px; }
 th, td { text-align: left; vertical-align: top; padding: 7px 14px 7px 0; border-bottom: 1px solid var(--line);
   font-weight: 400; }
-bdi { overflow-wrap: anywhere; }
+bdi { overflow-wrap: anywhere; } .id { white-space: nowrap; }
 tbody th { min-width: 9em; }
 thead th { font-size: 13px; font-weight: 600; color: var(--soft); white-space: nowrap; }
 .n { text-align: right; white-space: nowrap; }

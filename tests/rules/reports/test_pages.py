@@ -321,3 +321,12 @@ def test_the_money_of_each_side_is_told_per_currency_and_status() -> None:
     assert "Status How many Amount Pending unknown 1,200 1,234.00 USD" in text
     assert "Status How many Amount Together 2 7 JPY" in text
     assert "Control totals" not in page().text
+
+
+def test_an_id_is_not_broken_unless_it_is_longer_than_the_page() -> None:
+    found = replace(MISMATCH, refund_ids=(RefundId("r" * 40), RefundId("r" * 41)))
+    html = pages.as_html(a_report(a_result(mismatches=(found,))))
+
+    assert f'<span class="id"><bdi>{"r" * 40}</bdi></span>' in html
+    assert f"<span><bdi>{'r' * 41}</bdi></span>" in html
+    assert ".id { white-space: nowrap; }" in html
