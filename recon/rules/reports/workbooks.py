@@ -6,7 +6,7 @@ typed as text and marked as quoted, so that it stays text when somebody edits it
 
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, Literal
@@ -17,16 +17,27 @@ from xlsxwriter.worksheet import Worksheet
 
 from recon.model import characters, money, phrases, policies, wording
 from recon.model.records.comparisons import Compared, Seen
-from recon.model.records.reports import Report, Side
-from recon.model.records.results import Money
+from recon.model.records.reports import Report, Side, Total
+from recon.model.records.results import Mismatch, Money
+from recon.model.records.words import Kind
 from recon.rules.reports import documents, sums, verdicts
 
 ROWS: Final = 1_048_575  # Of a sheet, without its header. Source: Excel's specifications and limits.
 _CHARACTERS: Final = 32_767  # Of a cell, from the same source.
 _DIGITS: Final = 15  # That a spreadsheet's numbers hold; what has more is written as text, whole.
 _FIRST_YEAR: Final = 1900  # Before it a spreadsheet has no times: they are written as text.
-_WIDTHS: Final = {"why": 90, "reason": 60, "subject": 34, "intent_key": 34, "refund_ids": 30, "source": 24}
+_WIDTHS: Final = {
+    "why": 90,
+    "reason": 60,
+    "because": 60,
+    "subject": 34,
+    "intent_key": 34,
+    "refund_ids": 30,
+    "source": 24,
+}
 _WIDTH: Final = 18
+
+_ORDER: Final = {kind: place for place, kind in enumerate(Kind)}
 
 Cell = str | int | datetime | Money | None
 Sort = Literal["text", "whole", "time", "amount"]
@@ -46,8 +57,8 @@ class _Sheet:
 def as_xlsx(report: Report) -> bytes:
     """Return the workbook's content: Summary, Mismatches, In flight, Healable, Rejected, Counts.
 
-    Withheld and Compared where there is anything of it. A list longer than a sheet is cut to ROWS; the counts
-    are of all of it.
+    Totals, Withheld and Compared where there is anything of it. A list longer than a sheet is cut to ROWS;
+    the counts are of all of it.
     """
     file = io.BytesIO()
     book = xlsxwriter.Workbook(file, {"in_memory": True})
@@ -79,7 +90,11 @@ class _Formats:
 
 
 def _write(page: Worksheet, sheet: _Sheet, formats: _Formats) -> None:
-    """Write a sheet with its header, which stays where it is when the rows are scrolled, and its filters."""
+    """Write a sheet with its header, which stays where it is when the rows are scrolled, and its filters.
+
+    A column that no row has anything in is left out.
+    """
+    sheet = _without_empty(sheet)
     for place, (name, sort) in enumerate(sheet.columns):
         label = wording.plain(name).capitalize() + (" (UTC)" if sort == "time" else "")
         page.write_string(0, place, label, formats.header)
@@ -96,6 +111,16 @@ def _write(page: Worksheet, sheet: _Sheet, formats: _Formats) -> None:
     page.set_landscape()
     page.fit_to_pages(1, 0)
     page.repeat_rows(0)
+
+
+def _without_empty(sheet: _Sheet) -> _Sheet:
+    """Return the sheet without columns in which every cell is empty; all of them where there are no rows."""
+    rows = list(sheet.rows)
+    kept = [place for place in range(len(sheet.columns)) if any(row[place] not in {None, ""} for row in rows)]
+    if not rows or len(kept) == len(sheet.columns):
+        return replace(sheet, rows=rows)
+    columns = tuple(sheet.columns[place] for place in kept)
+    return replace(sheet, columns=columns, rows=[[row[place] for place in kept] for row in rows])
 
 
 def _put(page: Worksheet, row: int, place: int, cell: Cell, formats: _Formats, *, wraps: bool) -> None:
@@ -141,8 +166,12 @@ def _sheets(report: Report) -> Iterable[_Sheet]:
         ((each.source, each.row, each.id, each.reason) for each in result.rejected),
     )
     yield _Sheet("Counts", (("side", "text"), ("what", "text"), ("how_many", "whole")), _counts(report))
+    if report.totals:
+        yield _Sheet("Totals", _TOTALS, map(_total, report.totals))
     if result.withheld:
-        yield _Sheet("Withheld", (("account", "text"), ("subject", "text")), result.withheld)
+        why = report.why_withheld
+        columns: tuple[Column, ...] = (("account", "text"), ("subject", "text"), ("because", "text"))
+        yield _Sheet("Withheld", columns, ((*pair, why.get(pair)) for pair in result.withheld))
     if report.comparison is not None:
         yield _Sheet("Compared", _COMPARED, map(_compared, report.comparison.subjects))
 
@@ -159,7 +188,7 @@ def _mismatches(report: Report) -> _Sheet:
     )
 
     def rows() -> Iterable[Sequence[Cell]]:
-        for found in report.result.mismatches:
+        for found in sorted(report.result.mismatches, key=_largest_first):
             told = documents.mismatch(found)
             risk = found.at_risk
             yield (
@@ -173,6 +202,12 @@ def _mismatches(report: Report) -> _Sheet:
             )
 
     return _Sheet("Mismatches", columns, rows())
+
+
+def _largest_first(found: Mismatch) -> tuple[int, str, int, str, str]:
+    """Return where a mismatch stands: by kind in report order, then the largest of each currency first."""
+    risk = found.at_risk
+    return _ORDER[found.kind], risk.currency, -risk.amount_minor, found.account, found.subject
 
 
 def _plain(value: object) -> Cell:
@@ -224,6 +259,19 @@ def _counts(report: Report) -> Iterable[Sequence[Cell]]:
             yield "counts", name, value
     for kind, number in report.result.counts.mismatches.items():
         yield "mismatches", str(kind), number
+
+
+_TOTALS: Final[tuple[Column, ...]] = (
+    ("side", "text"),
+    ("status", "text"),
+    ("how_many", "whole"),
+    ("amount", "amount"),
+    ("currency", "text"),
+)
+
+
+def _total(each: Total) -> Sequence[Cell]:
+    return each.side, wording.plain(each.status), each.number, each.amount, each.amount.currency.upper()
 
 
 _COMPARED: Final[tuple[Column, ...]] = (

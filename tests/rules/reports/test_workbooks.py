@@ -8,6 +8,7 @@ import openpyxl
 import pytest
 
 from recon.model.records.comparisons import Compared, Comparison, Earlier, NowIs, Seen, Standing
+from recon.model.records.reports import Total
 from recon.model.records.results import Healable, InFlight, Money, Reject, Result
 from recon.model.records.words import AccountId, Basis, IntentKey, Kind, RefundId, Subject, Verdict
 from recon.rules.reports import workbooks
@@ -123,8 +124,8 @@ def test_a_sheet_keeps_its_header_in_sight_and_can_be_filtered() -> None:
     sheet = book(a_result(mismatches=(MISMATCH, MISMATCH)))["Mismatches"]
 
     assert sheet.freeze_panes == "A2"
-    assert sheet.auto_filter.ref == "A1:T3"
-    assert sheet.column_dimensions["T"].width > 60
+    assert sheet.auto_filter.ref == "A1:H3"
+    assert sheet.column_dimensions["H"].width > 60
 
 
 def test_the_same_report_gives_the_same_bytes_whenever_it_is_written() -> None:
@@ -140,7 +141,7 @@ def test_a_list_longer_than_a_sheet_is_cut(monkeypatch: pytest.MonkeyPatch) -> N
     sheets = book(a_result(mismatches=(MISMATCH,) * 5))
 
     assert len(rows(sheets["Mismatches"])) == 2
-    assert sheets["Mismatches"].auto_filter.ref == "A1:T3"
+    assert sheets["Mismatches"].auto_filter.ref == "A1:H3"
 
 
 def test_a_comparison_has_a_sheet() -> None:
@@ -151,3 +152,38 @@ def test_a_comparison_has_a_sheet() -> None:
 
     assert (row["Standing"], row["Earlier at risk"], row["Earlier currency"]) == ("resolved", 1, "USD")
     assert row["Now is"] == "no mismatch"
+
+
+def test_the_largest_of_each_currency_come_first_within_a_kind() -> None:
+    found = tuple(
+        replace(MISMATCH, kind=kind, at_risk=Money(amount, currency), subject=Subject(f"intent:{name}"))
+        for kind in (Kind.DUPLICATE, Kind.MISSING)
+        for name, amount, currency in (("a", 5, "usd"), ("b", 7, "usd"), ("c", 6, "eur"), ("d", 7, "usd"))
+    )
+
+    told = [(row["Kind"], row["Subject"][-1]) for row in rows(book(a_result(mismatches=found))["Mismatches"])]
+
+    assert told == [(kind, name) for kind in ("duplicate", "missing") for name in "cbda"]
+
+
+def test_a_column_in_which_no_row_has_anything_is_left_out() -> None:
+    found = (MISMATCH, replace(MISMATCH, subject=Subject("intent:k2"), order_id="o2"))
+    full, empty = (book(a_result(mismatches=each))["Mismatches"] for each in (found, ()))
+
+    assert "Order id" in rows(full)[0]
+    assert "Customer id" not in rows(full)[0]
+    assert "Customer id" in [cell.value for cell in empty[1]]
+
+
+def test_why_something_is_withheld_and_what_each_side_comes_to_have_sheets() -> None:
+    pair = (AccountId(""), Subject("refund:re_9"))
+    sheets = book(
+        a_result(withheld=(pair,)),
+        why_withheld={pair: "not all intents were read"},
+        totals=(Total("intents", "pending_unknown", 2, Money(123, "usd")),),
+    )
+
+    assert rows(sheets["Withheld"]) == [{"Subject": "refund:re_9", "Because": "not all intents were read"}]
+    assert rows(sheets["Totals"]) == [
+        {"Side": "intents", "Status": "pending unknown", "How many": 2, "Amount": 1.23, "Currency": "USD"}
+    ]
