@@ -113,7 +113,9 @@ def part_of_intents(raw: pd.DataFrame, *, source: str, statuses: str = "", how: 
         "team": sheet.text("team"),
         "customer_id": sheet.text("customer_id"),
     }
-    return sheet.divided(columns, source=source, key="key", names=("refund_id",))
+    return sheet.divided(
+        columns, source=source, key="key", names=("refund_id",), payments=versions.PAYMENT_OF_INTENT
+    )
 
 
 def part_of_refunds(raw: pd.DataFrame, *, source: str, how: Side = NOTHING) -> Part:
@@ -139,5 +141,5 @@ def part_of_refunds(raw: pd.DataFrame, *, source: str, how: Side = NOTHING) -> P
         "pending_reason": sheet.text("pending_reason"),
     }
     return sheet.divided(
-        columns, source=source, key="id", names=("intent_key", "request_key", "operator_key")
+        columns, source=source, key="id", names=versions.KEYS, payments=versions.PAYMENT_OF_REFUND
     )

@@ -5,7 +5,6 @@ sentence.
 """
 
 import bisect
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,14 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recon.model import amounts, cells, fitting, mapping, money
+from recon.model import amounts, cells, clocks, fitting, mapping, money
 from recon.model.cells import Arrow, Cells, Mask
 from recon.model.mapping import Column
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId
 
-MILLISECONDS = "which looks like milliseconds since 1970"
-"""Said of a time that a map may say is one."""
 AN_AMOUNT = "which looks like an amount: a cell may have slipped into another column"
 
 _PLAIN = Column()
@@ -134,7 +131,9 @@ class Sheet:
         """Return a column of times."""
         how, zone = self._as(column), self._as(column).zone or self._zone
         read = self._read(column, lambda raw: fitting.instants(raw, how, zone), cells.INSTANT)
-        self._note(column, read.bad, _time_as(how, zone), sort=_sort_of_time)
+        self._note(
+            column, read.bad, clocks.expected(how, zone), sort=lambda value: clocks.found(value, how, zone)
+        )
         if needed:
             self._note(column, read.missing, None)
         return read.values
@@ -183,8 +182,19 @@ class Sheet:
             self._note("amount", differ, expected, sort=lambda _: "that the two disagree")
         return pc.coalesce(minor.values, major.values)
 
-    def divided(self, columns: Mapping[str, Arrow], *, source: str, key: str, names: Iterable[str]) -> Part:
-        """Return the rows without a problem, and the others as rejects in source order."""
+    def divided(
+        self,
+        columns: Mapping[str, Arrow],
+        *,
+        source: str,
+        key: str,
+        names: Sequence[str],
+        payments: Sequence[str],
+    ) -> Part:
+        """Return the rows without a problem, and the others as rejects in source order.
+
+        key, names, payments: the columns of a reject's id, of what it names and of what it is on.
+        """
         rows, wrong, last = self._row_numbers(), self._wrong(), latest(columns)
         if wrong is None:
             return Part(source, columns, rows, (), self.strangers, last)
@@ -192,7 +202,8 @@ class Sheet:
         kept = {name: column.filter(fine) for name, column in columns.items()}
         positions = np.flatnonzero(wrong)
         taken = {
-            name: columns[name].take(pa.array(positions)).to_pylist() for name in (key, "account", *names)
+            name: columns[name].take(pa.array(positions)).to_pylist()
+            for name in (key, "account", *names, *payments)
         }
         reasons = self._reasons(positions)
         rejects = [
@@ -202,7 +213,8 @@ class Sheet:
                 id=taken[key][index],
                 reason=reasons[index],
                 account=AccountId(taken["account"][index] or ""),
-                names=tuple(dict.fromkeys(word for name in names if (word := taken[name][index]))),
+                names=_told_in(taken, names, index),
+                payments=_told_in(taken, payments, index),
             )
             for index, position in enumerate(positions)
         ]
@@ -339,6 +351,11 @@ def _chunks(column: Arrow) -> Sequence[Arrow]:
     return chunks
 
 
+def _told_in(taken: Mapping[str, Sequence[str | None]], names: Iterable[str], index: int) -> tuple[str, ...]:
+    """Return what one row has in some columns, each once."""
+    return tuple(dict.fromkeys(word for name in names if (word := taken[name][index])))
+
+
 def _cell(raw: pd.Series, position: int) -> object:
     """Return one raw cell, to be shown."""
     try:
@@ -352,24 +369,6 @@ def _told(problem: Problem, name: str, value: object) -> str:
     if problem.expected is None:
         return f"{name} is missing"
     return f"{name} must be {problem.expected}; found {problem.sort(value)}"
-
-
-def _time_as(how: Column, zone: str) -> str:
-    """Return which times are expected."""
-    if how.format == mapping.ISO:
-        return f"an ISO 8601 time {'in' if zone else 'with its zone'}{zone and f' {zone}'}, or Unix seconds"
-    where = (
-        f" in {zone}"
-        if zone and how.format not in mapping.EPOCHS and "z" not in mapping.directives(how.format)
-        else ""
-    )
-    return f"a time written as {how.format}{where}, as the map says"
-
-
-def _sort_of_time(value: object) -> str:
-    """Return what stands where a time should."""
-    found = cells.shown(value)
-    return f"{found}, {MILLISECONDS}" if re.fullmatch(r"1[0-9]{12}(\.0*)?", str(value).strip()) else found
 
 
 def _nowhere(read: Sequence[Cells]) -> Mask | None:

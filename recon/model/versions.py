@@ -25,8 +25,10 @@ _RANK = {
     RefundStatus.CANCELED: 3,
 }
 _UNKNOWN_RANK = -1
-_KEYS = ["intent_key", "request_key", "operator_key"]
-_PAYMENT = ["payment_intent", "charge"]
+KEYS = ("intent_key", "request_key", "operator_key")
+"""Where a refund names intents."""
+PAYMENT_OF_REFUND = ("payment_intent", "charge")
+PAYMENT_OF_INTENT = ("payment",)
 
 Settled = tuple[pd.DataFrame, list[Reject], int, int]
 """The rows that stand, those of which nobody can say, how many are superseded, and how many equal another."""
@@ -49,11 +51,12 @@ def settled_refunds(table: Table) -> Settled:
     whys |= _placeholders(versions, "id")
     conflicting = versions["group"].isin(list(whys))
     refused = [
-        _reject(row, "id", (*_KEYS,), whys[row["group"]]) for row in versions[conflicting].to_dict("records")
+        _reject(row, "id", KEYS, PAYMENT_OF_REFUND, reason=whys[row["group"]])
+        for row in versions[conflicting].to_dict("records")
     ]
     ordered = _furthest_first(versions[~conflicting])
     standing = ordered.drop_duplicates("group").set_index("group")
-    for column in (*_KEYS, *_PAYMENT):
+    for column in (*KEYS, *PAYMENT_OF_REFUND):
         standing[column] = ordered.groupby("group")[column].first()
     superseded = len(ordered) - len(standing)
     duplicates = int(repeated.sum()) - len(versions)
@@ -69,10 +72,10 @@ def settled_intents(table: Table) -> Settled:
     whys = _placeholders(versions, "key")
     latest = versions["updated_at"] == versions.groupby("group")["updated_at"].transform("max")
     tied = latest.groupby(versions["group"]).transform("sum") > 1
-    reason = "several versions of this intent share the latest updated_at, so nobody can say which one stands"
     wrong = tied | versions["group"].isin(list(whys))
+    whys = _whys_tied(versions[tied & latest]) | whys
     refused = [
-        _reject(row, "key", ("refund_id",), whys.get(row["group"], reason))
+        _reject(row, "key", ("refund_id",), PAYMENT_OF_INTENT, reason=whys[row["group"]])
         for row in versions[wrong].to_dict("records")
     ]
     standing = versions[latest & ~wrong].set_index("group")
@@ -153,16 +156,36 @@ def _why_refund(differing: pd.Series) -> str:
     return f"the versions of this refund differ in {columns}, which the provider never changes"
 
 
-def _reject(row: Mapping[Hashable, object], key: str, names: Iterable[str], reason: str) -> Reject:
+def _whys_tied(latest: pd.DataFrame) -> dict[Hashable, str]:
+    """Return, by group, why none of an intent's versions stands, the latest ones of each given."""
+    untold = latest["updated_at"] == latest["created_at"]  # As where no updated_at is told.
+    groups = latest.assign(untold=untold).groupby("group").agg({"key": "first", "untold": "all"})
+    return {
+        group: f"different rows are about intent {shown(key)}, and no updated_at says which of them is newer"
+        if untold
+        else f"several versions of intent {shown(key)} share the latest updated_at, so nobody can say which"
+        " one stands"
+        for group, key, untold in groups.itertuples(name=None)
+    }
+
+
+def _reject(
+    row: Mapping[Hashable, object], key: str, names: Iterable[str], payments: Iterable[str], *, reason: str
+) -> Reject:
     """Return one version as a reject."""
-    named = (row[name] for name in names)
+
+    def told(columns: Iterable[str]) -> tuple[str, ...]:
+        held = (row[name] for name in columns)
+        return tuple(dict.fromkeys(text for text in held if isinstance(text, str)))
+
     return Reject(
         source=str(row["source"]),
         row=int(str(row["row"])),
         id=str(row[key]),
         reason=reason,
         account=AccountId(str(row["account"])),
-        names=tuple(dict.fromkeys(name for name in named if isinstance(name, str))),
+        names=told(names),
+        payments=told(payments),
     )
 
 

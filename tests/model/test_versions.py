@@ -227,3 +227,22 @@ def test_every_row_that_was_read_stands_or_is_counted_elsewhere(rows: list[dict[
         assert intake.read == (
             len(intake.frame) + len(intake.rejects) + intake.superseded + intake.duplicates
         )
+
+
+def test_versions_of_which_none_is_the_latest_are_rejected_by_the_name_of_their_key() -> None:
+    later = "2026-03-06T18:00:00Z"
+
+    told = intents({"updated_at": later}, {"updated_at": later, "status": "failed"}, {"status": "pending"})
+
+    assert {each.reason for each in told.rejects} == {
+        "several versions of intent 'k1' share the latest updated_at, so nobody can say which one stands"
+    }
+
+
+def test_where_no_updated_at_is_told_the_reason_says_so() -> None:
+    untold = intents({}, {"status": "failed"}, {"key": "k2"}, {"key": "k2", "amount_minor": 1}, {"key": "k3"})
+
+    assert [each.reason for each in untold.rejects] == [
+        f"different rows are about intent '{key}', and no updated_at says which of them is newer"
+        for key in ("k1", "k1", "k2", "k2")
+    ]

@@ -20,6 +20,7 @@ from recon.doors.files.sources import Source
 from recon.model import (
     amounts,
     cells,
+    clocks,
     columns,
     disguises,
     dtypes,
@@ -54,7 +55,7 @@ _ADVICE = {
     amounts.NEGATIVE: 'sign = "negative"',
     amounts.SEPARATED: "decimal and thousands",
     amounts.SIGNED: "currency_sign = true",
-    sheets.MILLISECONDS: 'format = "unix_ms"',
+    clocks.MILLISECONDS: 'format = "unix_ms"',
 }
 
 

@@ -196,7 +196,9 @@ def notice_record(row: Mapping[Any, Any]) -> Notice:
 
 def reject_row(reject: Reject) -> dict[str, Any]:
     """Return every column of a reject but its number, which the database gives."""
-    return asdict(reject) | {"names": list(reject.names)}
+    told = asdict(reject) | {"names": list(reject.names)}
+    del told["payments"]  # Only of use beside the rows that were read with it.
+    return told
 
 
 def reject_record(row: Mapping[Any, Any]) -> Reject:

@@ -88,8 +88,9 @@ class Reject:
 
     source: file or table. row: from 1, without the header. id: the refund id or intent key, when it has one.
     account: when it could be read, else "". reason: one sentence. names: the intent keys a rejected refund
-    names, or the refund ids a rejected intent names: what it touches is withheld. Never carries amounts or
-    customer data.
+    names, or the refund ids a rejected intent names: what it touches is withheld. payments: the PaymentIntent
+    and the charge, or the intent's payment: only to be said of what else is on them; neither written nor
+    stored. Never carries amounts or customer data.
     """
 
     source: str
@@ -98,6 +99,7 @@ class Reject:
     reason: str
     account: AccountId = AccountId("")
     names: tuple[str, ...] = ()
+    payments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
