@@ -5,17 +5,19 @@ where what it would explain is the smaller part.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from recon.model import phrases, policies
 from recon.model.frames import Intake
-from recon.model.records.results import Mismatch, Money, Policy, Result
+from recon.model.records.results import Mismatch, Money, Policy, Reject, Result
 from recon.model.records.words import AccountId, IntentKey, Kind
+from recon.model.unjudged import Unjudged
 
 _MANY = 3  # Fewer beyond the end of a file are as likely to be what they look like.
+_BEFORE = 1  # What is older than all of the other file is hardly chance: that file begins too late for it.
 _LIKE_ZONES = timedelta(minutes=15)  # Offsets of zones are whole quarters of an hour; clocks differ by less.
 _FARTHEST_ZONE = timedelta(
     hours=14
@@ -57,13 +59,14 @@ def find(
     unread = [said for intake, names in sides if (said := _unread(intake, names))]
     if unread or not (len(intents.frame) and len(refunds.frame)):
         return tuple(unread)
-    missing = _missing(result, intents)
-    orphans = [each for each in result.mismatches if each.kind is Kind.ORPHAN]
+    lost, touched = _beside_unjudged(result, intents, refunds)
+    missing = [each for each in _missing(result, intents) if id(each.mismatch) not in touched]
+    orphans = [each for each in result.mismatches if each.kind is Kind.ORPHAN and id(each) not in touched]
     pairs = _pairs(missing, orphans)
     paired = {id(each) for pair in pairs for each in (pair[0].mismatch, pair[1])}
     alone = [each for each in missing if id(each.mismatch) not in paired]
     strays = [each for each in orphans if id(each) not in paired]
-    return (*_apart(pairs, len(missing), policy), *_ends(alone, strays, intents, refunds))
+    return (*lost, *_apart(pairs, len(missing), policy), *_ends(alone, strays, intents, refunds))
 
 
 def _unread(intake: Intake, names: Sequence[str]) -> str:
@@ -77,6 +80,35 @@ def _unread(intake: Intake, names: Sequence[str]) -> str:
         f"{rows} of {phrases.listed(names)} could {'not ' if number == 1 else ''}be judged,"
         f" so nothing was compared: recon map {first} proposes a map."
     )
+
+
+def _beside_unjudged(result: Result, intents: Intake, refunds: Intake) -> tuple[list[str], set[int]]:
+    """Return what to say of mismatches on the payments of rejected rows, and which mismatches these are."""
+    said: list[str] = []
+    touched: set[int] = set()
+    for kind, noun, other in ((Kind.MISSING, "missing intent", refunds), (Kind.ORPHAN, "orphan", intents)):
+        every = [each for each in result.mismatches if each.kind is kind]
+        if not (every and other.rejects):
+            continue
+        unjudged = Unjudged(other.rejects, refunds.frame)
+        found = [(each, rows) for each in every if (rows := unjudged.on(each.account, each.payment))]
+        if found:
+            touched.update(id(each) for each, _ in found)
+            said.append(_mend_first(len(found), phrases.several(len(every), noun), _rows_of(found)))
+    return said, touched
+
+
+def _rows_of(found: Iterable[tuple[Mismatch, Sequence[Reject]]]) -> set[tuple[str, int]]:
+    """Return the rejected rows beside some mismatches, as source and row."""
+    return {(row.source, row.row) for _, rows in found for row in rows}
+
+
+def _mend_first(number: int, among: str, rows: Collection[tuple[str, int]]) -> str:
+    """Return what to say of so many of the mismatches that are on the payments of rejected rows."""
+    files = phrases.listed(sorted({source for source, _ in rows}))
+    on = "is on the payment" if number == 1 else "are on payments"
+    which, them = ("a row", "it") if len(rows) == 1 else ("rows", "these rows")
+    return f"{number:,} of {among} {on} of {which} of {files} that could not be judged: mend {them} first."
 
 
 def _missing(result: Result, intents: Intake) -> list[_Missing]:
@@ -188,9 +220,15 @@ def _ends(
         ("refunds after", "orphan", "younger than the last intent", "--as-of", ours[1]),
     )
     for which, noun, place, option, at in said:
-        if outside[which] >= _MANY:
-            does = "judges what was known then" if option == "--as-of" else "leaves them out"
-            yield (
-                f"{phrases.several(outside[which], noun)} are {place} ({phrases.minute(at)}):"
-                f" {option} {phrases.iso(at)} {does}."
-            )
+        number = outside[which]
+        if number < (_MANY if option == "--as-of" else _BEFORE):
+            continue
+        does = f"leaves {'it' if number == 1 else 'them'} out"
+        if option == "--as-of":
+            does = "judges what was known then"
+        elif number < _MANY:
+            does += " if the other half is in an earlier file"
+        yield (
+            f"{phrases.several(number, noun)} {'is' if number == 1 else 'are'} {place}"
+            f" ({phrases.minute(at)}): {option} {phrases.iso(at)} {does}."
+        )

@@ -197,8 +197,68 @@ def test_what_the_other_file_does_not_span_is_told_with_the_option(
     assert said([*map(intent, ours)], [*map(refund, theirs)]) == (f"{what} {option}",)
 
 
-def test_two_at_an_end_are_what_they_look_like() -> None:
-    assert said([*map(intent, range(2, 20))], [*map(refund, range(20))]) == ()
+def test_two_after_an_end_are_what_they_look_like() -> None:
+    assert said([*map(intent, range(20))], [*map(refund, range(18))]) == ()
+    assert said([*map(intent, range(18))], [*map(refund, range(20))]) == ()
+
+
+@pytest.mark.parametrize(
+    "ours, theirs, what, does",
+    [
+        (
+            range(20),
+            range(1, 20),
+            "1 missing intent is older than the first refund (2026-03-06 13:00 UTC): --refunds-from",
+            "2026-03-06T13:00:01Z leaves it out if the other half is in an earlier file.",
+        ),
+        (
+            range(2, 20),
+            range(20),
+            "2 orphans are older than the first intent (2026-03-06 14:00 UTC): --intents-from",
+            "2026-03-06T14:00:00Z leaves them out if the other half is in an earlier file.",
+        ),
+    ],
+)
+def test_one_before_the_other_file_begins_is_told(ours: range, theirs: range, what: str, does: str) -> None:
+    assert said([*map(intent, ours)], [*map(refund, theirs)]) == (f"{what} {does}",)
+
+
+MANY = range(20)
+BAD: dict[str, Any] = {"amount_minor": "14.90 EUR"}
+
+
+def test_missing_intents_on_the_payments_of_rows_that_could_not_be_judged_come_first() -> None:
+    theirs = [refund(number, **(BAD if number in {3, 4, 5} else {})) for number in MANY if number != 9]
+
+    (hint,) = said([*map(intent, MANY)], theirs)
+
+    assert hint == (
+        "3 of 4 missing intents are on payments of rows of refunds that could not be judged:"
+        " mend these rows first."
+    )
+
+
+def test_orphans_on_the_payments_of_intents_that_could_not_be_judged_are_told() -> None:
+    ours = [intent(number, **(BAD if number == 3 else {})) for number in MANY]
+
+    assert said(ours, [*map(refund, MANY)]) == (
+        "1 of 1 orphan is on the payment of a row of intents that could not be judged: mend it first.",
+    )
+
+
+def test_what_such_rows_explain_is_not_laid_to_the_times_as_well() -> None:
+    ours = [intent(number, **(BAD if number < 5 else {})) for number in MANY]
+
+    (hint,) = said(ours, [*map(refund, MANY)])
+
+    assert hint.startswith("5 of 5 orphans are on payments of rows of intents")
+
+
+@pytest.mark.parametrize("changes", [{"payment_intent": "pi_other"}, {"account": "acct_1"}])
+def test_a_bad_row_on_another_payment_explains_nothing(changes: dict[str, Any]) -> None:
+    theirs = [refund(number, **(BAD | changes if number == 3 else {})) for number in MANY]
+
+    assert said([*map(intent, MANY)], theirs) == ()
 
 
 def test_a_side_without_a_readable_row_is_told_with_the_command_that_maps_it() -> None:

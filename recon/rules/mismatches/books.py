@@ -5,14 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from recon.model import arrays, money
 from recon.model.arrays import ABSENT, Bools
+from recon.model.frames import Intake
 from recon.model.links import BASES, Links
 from recon.model.records.results import Healable, Mismatch, Money, Policy
 from recon.model.records.words import AccountId, Certainty, IntentKey, Kind, RefundId, Subject
+from recon.model.unjudged import Unjudged
 from recon.rules.mismatches import evidence, neighbours
 from recon.rules.mismatches import intents as nine
 from recon.rules.mismatches.coverage import EPOCH
@@ -30,6 +31,7 @@ INTENT_TEXTS = (
     "currency",
     "status",
     "refund_id",
+    "reference",
 )
 REFUND_TEXTS = ("id", "account", "currency", "status", "intent_key", "reason")
 
@@ -44,8 +46,8 @@ class Books:
 
     def __init__(
         self,
-        intents: pd.DataFrame,
-        refunds: pd.DataFrame,
+        intents: Intake,
+        refunds: Intake,
         links: Links,
         *,
         linked: Linked,
@@ -56,20 +58,23 @@ class Books:
     ) -> None:
         self.links, self.linked, self.judged, self.stray, self.policy = links, linked, judged, stray, policy
         self.as_of = as_of
-        self.updated_at = arrays.times(intents["updated_at"])
-        self.refund_created_at = arrays.times(refunds["created_at"])
-        self.refund_status = arrays.strings(refunds["status"])
-        self._intent_amount = intents["amount_minor"].to_numpy()
-        self._refund_amount = refunds["amount_minor"].to_numpy()
-        self._intents = {name: arrays.strings(intents[name]) for name in INTENT_TEXTS}
-        self._refunds = {name: arrays.strings(refunds[name]) for name in REFUND_TEXTS}
+        ours, theirs = intents.frame, refunds.frame
+        self.updated_at = arrays.times(ours["updated_at"])
+        self.refund_created_at = arrays.times(theirs["created_at"])
+        self.refund_status = arrays.strings(theirs["status"])
+        self._intent_amount = ours["amount_minor"].to_numpy()
+        self._refund_amount = theirs["amount_minor"].to_numpy()
+        self._intents = {name: arrays.strings(ours[name]) for name in INTENT_TEXTS}
+        self._refunds = {name: arrays.strings(theirs[name]) for name in REFUND_TEXTS}
+        self._unjudged_intents = Unjudged(intents.rejects, theirs)
+        self._unjudged_refunds = Unjudged(refunds.rejects, theirs)
         self._beside = neighbours.find(
             links,
             judged=judged,
             stray=stray,
             linked=linked,
             declined=arrays.isin(self._intents["status"], nine.NOT_DONE),
-            system=refunds["system"].to_numpy(),
+            system=theirs["system"].to_numpy(),
         )
 
     def intent_account(self, position: int) -> AccountId:
@@ -158,8 +163,11 @@ class Books:
         return self.paid(self.linked.dead_refunds[start : start + number].tolist())
 
     def _of_intent(self, position: int, text: Mapping[str, Any], unlinked: Bools) -> Mismatch:
-        meant = Money(int(self._intent_amount[position]), text["currency"])
+        meant = self._meant(position)
+        account = AccountId(text["account"])
         facts = Facts(
+            key=text["key"],
+            reference=text["reference"],
             meant=meant,
             status=text["status"],
             recorded=text["refund_id"],
@@ -176,12 +184,13 @@ class Books:
             claimed_by=self._claimed_by(position),
             beside=self._in_time(self._beside.live.get(position, ())),
             dead_beside=self._in_time(self._beside.dead.get(position, ())),
+            unjudged=self._unjudged_refunds.on(account, text["payment"]),
             policy=self.policy,
         )
-        found = evidence.RULES[int(self.judged.rule[position])](facts)
+        found = evidence.told(int(self.judged.rule[position]), facts)
         return Mismatch(
             **found,
-            account=AccountId(text["account"]),
+            account=account,
             subject=self.intent_subject(position),
             intent_key=IntentKey(text["key"]),
             order_id=text["order_id"],
@@ -202,38 +211,59 @@ class Books:
         holder = int(self.links.claimed_by[position])
         return None if holder == ABSENT else self._intents["key"][holder].as_py()
 
-    def _declined(self, position: int) -> str:
-        """Return what to find out of a refund, and the intent that says it was never to be made."""
-        beside = self._beside.declined.get(position)
-        if beside is None:
+    def _whose(self, position: int) -> str:
+        """Return what to find out of a refund, and which intent's it may be: of one that has none, first.
+
+        Of several that of the same money is named, then the one that was updated first.
+        """
+        neighbours = self._beside
+        missing, declined = neighbours.missing.get(position), neighbours.declined.get(position)
+        if not (missing or declined):
             return ": find out who made it, and why"
-        keys = self._intents["key"]
-        first = min(beside, key=lambda intent: (self.updated_at[intent], keys[intent].as_py()))
-        meant = Money(int(self._intent_amount[first]), self._intents["currency"][first].as_py())
-        return (
-            f"; intent {keys[first].as_py()} of {money.written(meant)} on the same payment says"
-            f" {self._intents['status'][first].as_py()}: find out whether it was carried out all the same"
+        keys, own = self._intents["key"], self.paid([position])[0].money
+        first = min(
+            missing or declined or (),
+            key=lambda intent: (
+                self._meant(intent) != own,
+                self.updated_at[intent],
+                keys[intent].as_py(),
+            ),
         )
+        named = f"; intent {keys[first].as_py()} of {money.written(self._meant(first))} on the same payment"
+        if missing:
+            return f"{named} has no refund: find out whether it is this one"
+        status = self._intents["status"][first].as_py()
+        return f"{named} says {status}: find out whether it was carried out all the same"
+
+    def _meant(self, intent: int) -> Money:
+        return Money(int(self._intent_amount[intent]), self._intents["currency"][intent].as_py())
 
     def _of_refund(self, position: int, twin: int) -> Mismatch:
         (subject,) = self.paid([position])
         key = self._refunds["intent_key"][position].as_py()
-        payment = self.links.refund_payment[position]
+        place = int(self.links.refund_payment[position])
+        payment = None if place == ABSENT else self.links.payments[place].as_py()
+        account = self.refund_account(position)
+        unjudged = self._unjudged_intents.on(account, payment)
         common = {
-            "account": self.refund_account(position),
+            "account": account,
             "subject": self.refund_subject(position),
             "at_risk": subject.money,
             "since": subject.at,
             "intent_key": None if key is None else IntentKey(key),
-            "payment": None if payment == ABSENT else self.links.payments[int(payment)].as_py(),
+            "payment": payment,
             "reason": self._refunds["reason"][position].as_py(),
         }
         amount = money.written(subject.money)
         if twin == ABSENT:
             named = f"an intent {key} that we do not have" if key else "no intent"
-            why = f"{amount} went back in {subject.id}, which names {named}{self._declined(position)}."
+            why = f"{amount} went back in {subject.id}, which names {named}{self._whose(position)}."
             return Mismatch(
-                kind=Kind.ORPHAN, certainty=Certainty.CONFIRMED, refund_ids=(subject.id,), why=why, **common
+                kind=Kind.ORPHAN,
+                certainty=Certainty.CONFIRMED,
+                refund_ids=(subject.id,),
+                why=evidence.beside_unjudged(why, unjudged, "first"),
+                **common,
             )
         (other,) = self.paid([twin])
         ordered = sorted((subject, other), key=lambda paid: (paid.at, paid.id))
@@ -246,6 +276,6 @@ class Books:
             certainty=Certainty.PROBABLE,
             refund_ids=tuple(paid.id for paid in ordered),
             extra_refund_ids=(subject.id,),
-            why=why,
+            why=evidence.beside_unjudged(why, unjudged, "first"),
             **common,
         )

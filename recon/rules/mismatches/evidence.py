@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from recon.model import money, phrases
-from recon.model.records.results import Money, Policy
+from recon.model.records.results import Money, Policy, Reject
 from recon.model.records.words import Certainty, Direction, Finding, Kind, RefundId
 from recon.rules.mismatches import intents as nine
 
@@ -30,8 +30,11 @@ class Facts:
     """What the rules need to know of one intent.
 
     beside, dead_beside: of a missing one, the refunds on its payment that are nobody's, live and dead.
+    unjudged: the rejected rows of refunds on its payment.
     """
 
+    key: str
+    reference: str | None
     meant: Money
     status: str
     recorded: str | None
@@ -48,12 +51,42 @@ class Facts:
     claimed_by: str | None
     beside: tuple[Paid, ...]
     dead_beside: tuple[Paid, ...]
+    unjudged: tuple[Reject, ...]
     policy: Policy
 
     @property
     def total(self) -> Money:
         """Return the sum of the live refunds; only asked where all are in one currency."""
         return Money(sum(paid.money.amount_minor for paid in self.live), self.live[0].money.currency)
+
+
+def told(rule: int, facts: Facts) -> dict[str, Any]:
+    """Return the facts of a mismatch by the rule that fires."""
+    found = RULES[rule](facts)
+    if _rests_on_absence(found):
+        found["why"] = beside_unjudged(found["why"], facts.unjudged, "before anything is paid")
+    return found
+
+
+def _rests_on_absence(found: Mapping[str, Any]) -> bool:
+    """Return whether one more refund might explain it all."""
+    if found["kind"] is Kind.STUCK:
+        return found["finding"] not in {Finding.LANDED, Finding.PROBABLE}
+    return found["kind"] in {Kind.MISSING, Kind.REFUND_FAILED} or found.get("direction") is Direction.UNDER
+
+
+def beside_unjudged(why: str, rejects: Sequence[Reject], when: str) -> str:
+    """Return a sentence that also names the rejected rows on the payment, and when to mend them."""
+    if not rejects:
+        return why
+    rows = [
+        f"row {each.row} of {each.source}{f' ({each.id})' if each.id is not None else ''}" for each in rejects
+    ]
+    one = len(rows) == 1
+    return (
+        f"{why.removesuffix('.')}; {_few(rows)}, which could not be judged, {'is' if one else 'are'} on the"
+        f" same payment: mend {'it' if one else 'them'} {when}."
+    )
 
 
 def reason(found: Mapping[str, Any], refunds: Iterable[Paid]) -> str | None:
@@ -139,9 +172,17 @@ def _repeat(facts: Facts) -> dict[str, Any]:
         "refund_ids": (first.id, *_ids(facts.live)),
         "extra_refund_ids": _ids(facts.live),
         "why": f"{money.written(facts.meant)} went back in {names(facts.live)}, "
-        f"{apart(facts.live[0].at, first.at)} {first.id} of intent {key}, "
-        "and nothing says that a second refund was meant.",
+        f"{apart(facts.live[0].at, first.at)} {first.id} of intent {key}; "
+        f"{_undeclared(key, facts)}: if these are two items, map the column that tells them apart as "
+        "`reference`.",
     }
+
+
+def _undeclared(before: str, facts: Facts) -> str:
+    """Return what does not say that a second refund was meant."""
+    if facts.reference is None:
+        return f"intents {before} and {facts.key} ask for the same, and neither has a reference"
+    return f"intents {before} and {facts.key} ask for the same under one reference, {facts.reference}"
 
 
 def _status(facts: Facts) -> dict[str, Any]:
@@ -235,12 +276,24 @@ def _finding(facts: Facts) -> Finding:
 def _found(finding: Finding, facts: Facts) -> str:
     sentences = {
         Finding.LANDED: f"{names(facts.live)} did, but a run may not finish the intent by itself",
-        Finding.PROBABLE: f"{names(facts.live)} fits, but nothing ties it to this intent",
+        Finding.PROBABLE: _fitting(facts),
         Finding.FAILED: f"the provider has only {names(facts.dead)}, which did not go through",
         Finding.ABSENT: "the provider has no refund on its payment",
         Finding.UNKNOWN: "what was read cannot tell",
     }
     return sentences[finding]
+
+
+def _fitting(facts: Facts) -> str:
+    """Return what fits, but proves nothing; asked where anything is linked."""
+    if not facts.live:
+        return ""
+    first = facts.live[0]
+    return (
+        f"{names(facts.live)} is on the same payment and of the same amount,"
+        f" {apart(first.at, facts.stuck_since)} the intent, but carries no key of it:"
+        " look at it, and write its id to the intent if it is the one"
+    )
 
 
 def _overdue(facts: Facts) -> dict[str, Any]:

@@ -111,8 +111,8 @@ def _books(
         as_of=moment,
     )
     return Books(
-        intents.frame,
-        refunds.frame,
+        intents,
+        refunds,
         links,
         linked=linked,
         judged=judged,

@@ -23,12 +23,14 @@ class Neighbours:
 
     live: per missing intent, the live refunds on its payment that are nobody's. dead: per missing intent, the
     failed or canceled ones. declined: per stray refund, the intents on its payment that say failed or
-    cancelled and to which no live refund is linked. In no particular order.
+    cancelled and to which no live refund is linked. missing: per stray refund, the missing intents on its
+    payment that no other's claim explains. In no particular order.
     """
 
     live: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     dead: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     declined: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    missing: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 def find(
@@ -44,11 +46,13 @@ def find(
     free = stray.refund[~stray.withheld]
     dead = np.flatnonzero(~links.live & ~system & (links.intent == ABSENT)) if len(missing) else missing
     refused = np.flatnonzero(declined & (linked.live == 0)) if len(firing) else firing
-    places = _of_intents(links, missing)
+    places, strays = _of_intents(links, missing), _of_refunds(links, firing)
+    unexplained = links.claimed_by[missing] == ABSENT
     return Neighbours(
         live=_beside(missing, places, free, _of_refunds(links, free)),
         dead=_beside(missing, places, dead, _of_refunds(links, dead)),
-        declined=_beside(firing, _of_refunds(links, firing), refused, _of_intents(links, refused)),
+        declined=_beside(firing, strays, refused, _of_intents(links, refused)),
+        missing=_beside(firing, strays, missing[unexplained], places[unexplained]),
     )
 
 
