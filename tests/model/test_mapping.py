@@ -104,10 +104,7 @@ def test_refunds_may_call_their_payment_as_intents_do() -> None:
         ("[refunds]\namount = { column = 'a', sum = ['b'] }", "amount must have one of column"),
         ("[refunds]\nreason = { constant = 'a', case = 'lower' }", "must have nothing beside its constant"),
         ("[refunds]\namount = { column = 'a', currency_sign = 'yes' }", "true or false as currency_sign"),
-        (
-            "[refunds]\namount_minor = { column = 'a', currency_sign = true }",
-            "has no setting 'currency_sign'",
-        ),
+        ("[refunds]\namount_minor = { column = 'a', currency_sign = true }", "no setting 'currency_sign'"),
         ("[refunds]\namount = { column = 'a', thousands = '.' }", "another text as thousands than as"),
         ("[refunds]\namount = { column = 'a', sign = 'minus' }", "one of positive, negative, either as sign"),
         ("[refunds]\ncreated_at = { column = 'a', zone = 'Paris' }", "a zone such as UTC, Europe/Paris"),

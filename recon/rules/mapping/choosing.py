@@ -13,7 +13,26 @@ from recon.model.samples import Sample
 from recon.rules.mapping import amounts, statuses, times
 from recon.rules.mapping.names import BEGINNINGS, NAMES, closeness
 
-EMPTY = ("NULL", "null", "None", "N/A", "n/a", "NaN", "nan", "-", "--", "\\N")
+EMPTY = (
+    *(
+        "NULL",
+        "null",
+        "None",
+        "N/A",
+        "n/a",
+        "n.a.",
+        "#N/A",
+        "#NV",
+        "k.A.",
+        "k. A.",
+        "NaN",
+        "nan",
+        "-",
+        "--",
+        "\\N",
+    ),
+    *("\N{EN DASH}", "\N{EM DASH}"),
+)
 """What tables write where there is nothing."""
 
 PAYMENTS = ("payment", "payment_intent", "charge")

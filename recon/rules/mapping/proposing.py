@@ -12,8 +12,8 @@ from recon.model.layout import Layout
 from recon.model.mapping import NOTHING, Column, Filter, Side
 from recon.model.records.maps import Line, Preset, Proposal, Question, Stated, Sureness
 from recon.model.samples import Sample
-from recon.rules.mapping import choosing, fields, sides, totals, worded
-from recon.rules.mapping.choosing import EMPTY, Found, cells_of
+from recon.rules.mapping import choosing, fields, placeholders, sides, totals, worded
+from recon.rules.mapping.choosing import Found, cells_of
 from recon.rules.mapping.fields import Drawn
 from recon.rules.mapping.names import BEGINNINGS, normal
 
@@ -72,6 +72,7 @@ def propose(
         drawn.doubts.append(_UNTIED[taken])
     if sample.objects:
         _keep_to_keys(drawn)
+    empty = (*placeholders.known(drawn), *placeholders.strangers(drawn))
     return Proposal(
         side=taken,
         side_why="as you said" if side is not None else guess.why,
@@ -80,7 +81,7 @@ def propose(
         made_by=known.tool,
         preset=None if preset is None else preset.name,
         filters=filters,
-        empty=tuple(dict.fromkeys((*like.empty, *_empties(sample, drawn.lines)))),
+        empty=tuple(dict.fromkeys((*like.empty, *empty))),
         zone=drawn.zone or like.zone,
         words=drawn.words,
         doubts=tuple(drawn.doubts),
@@ -249,10 +250,3 @@ def _ordered(lines: Iterable[Line], side: str) -> tuple[Line, ...]:
     """Return lines in the order of our columns."""
     order = list(OURS[side])
     return tuple(sorted(lines, key=lambda line: order.index(line.ours)))
-
-
-def _empties(sample: Sample, lines: Iterable[Line]) -> list[str]:
-    """Return the placeholders in the columns that are read."""
-    sources = {source for line in lines for source in line.told.needs}
-    held = {cell for source in sources for cell in sample.filled(source) if isinstance(cell, str)}
-    return [word for word in EMPTY if word in held]
