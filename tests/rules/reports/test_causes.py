@@ -47,3 +47,38 @@ def test_many_of_one_cause_hide_no_other() -> None:
     text = [each.text for each in causes.lines([*rejects(500, "a"), *rejects(1, "b", first=501)])]
 
     assert text == ["shop.csv rows 1, 2, 3 and 497 more: a", "shop.csv row 501: b"]
+
+
+def test_many_rows_that_hold_different_values_are_of_one_cause() -> None:
+    tied = [f"different rows are about intent 'k{row // 2}', and no updated_at says more" for row in range(9)]
+    wrong = [
+        f"made must be a time; found '{day}.3.', as it's 'so'; status is x; found 'no'" for day in range(4)
+    ]
+    every = [Reject("shop.csv", row, None, each) for row, each in enumerate([*tied, *wrong], 1)]
+
+    assert [each.text.partition(": ")[0::2] for each in causes.lines(every)] == [
+        (
+            "shop.csv rows 1, 2, 3 and 6 more",
+            "different rows are about intent 'k0', 'k1', 'k2' and 2 more, and no updated_at says more",
+        ),
+        (
+            "shop.csv rows 10, 11, 12 and 1 more",
+            "made must be a time; found '0.3.', '1.3.', '2.3.' and 1 more, as it's 'so'; status is x; found 'no'",
+        ),
+    ]
+
+
+def test_few_rows_that_hold_different_values_have_a_line_each() -> None:
+    wrong = [Reject("shop.csv", row, None, f"status must be x; found '{row}'") for row in range(1, 4)]
+
+    assert [each.text for each in causes.lines(wrong)] == [
+        f"shop.csv row {row}: status must be x; found '{row}'" for row in range(1, 4)
+    ]
+
+
+def test_a_value_that_looks_like_the_end_of_another_loses_no_line() -> None:
+    wrong = [
+        Reject("shop.csv", row, None, f"status must be x; found 'a', '{row}'; b'") for row in range(1, 9)
+    ]
+
+    assert sum(each.number for each in causes.lines(wrong)) == 8
