@@ -51,9 +51,7 @@ def test_many_of_one_cause_hide_no_other() -> None:
 
 def test_many_rows_that_hold_different_values_are_of_one_cause() -> None:
     tied = [f"different rows are about intent 'k{row // 2}', and no updated_at says more" for row in range(9)]
-    wrong = [
-        f"made must be a time; found '{day}.3.', as it's 'so'; status is x; found 'no'" for day in range(4)
-    ]
+    wrong = [f"made is no time; found '{day}.3.', as it's 'so'; status is x; found 'no'" for day in range(4)]
     every = [Reject("shop.csv", row, None, each) for row, each in enumerate([*tied, *wrong], 1)]
 
     assert [each.text.partition(": ")[0::2] for each in causes.lines(every)] == [
@@ -63,7 +61,7 @@ def test_many_rows_that_hold_different_values_are_of_one_cause() -> None:
         ),
         (
             "shop.csv rows 10, 11, 12 and 1 more",
-            "made must be a time; found '0.3.', '1.3.', '2.3.' and 1 more, as it's 'so'; status is x; found 'no'",
+            "made is no time; found '0.3.', '1.3.', '2.3.' and 1 more, as it's 'so'; status is x; found 'no'",
         ),
     ]
 
