@@ -199,10 +199,11 @@ def test_what_is_wrong_is_named_with_its_line_and_column(tmp_path: Path) -> None
         (7, "expected 6 cells as in the header, found 5 (line 10)"),
     ]
     says = "if that is meant so, a map for --columns says it by"
+    either = 'sign = "negative" where all are, sign = "either" where some are'
     assert intake.notes == (
-        f"r.csv: 1 row rejected for a number with separators; {says} decimal and thousands.",
-        f'r.csv: 1 row rejected for a negative number; {says} sign = "negative".',
-        f'r.csv: 1 row rejected for milliseconds since 1970; {says} format = "unix_ms".',
+        f"r.csv: 1 row rejected for a number with separators, row 2 (line 5); {says} decimal and thousands.",
+        f"r.csv: 1 row rejected for a negative number, row 3 (line 6); {says} {either}.",
+        f'r.csv: 1 row rejected for milliseconds since 1970, row 4 (line 7); {says} format = "unix_ms".',
     )
 
 

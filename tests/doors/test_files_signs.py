@@ -56,8 +56,9 @@ def test_an_amount_with_a_currency_beside_it_is_rejected_with_the_setting_that_r
         "a number with a currency beside it (line 4)",
     ]
     (note,) = intake.notes
-    assert note.endswith(
-        f"2 rows rejected for a number with a currency beside it; {SAYS} currency_sign = true."
+    assert note == (
+        "bank.csv: 2 rows rejected for a number with a currency beside it, the first in row 1 (line 2);"
+        f" {SAYS} currency_sign = true."
     )
 
 

@@ -52,7 +52,7 @@ _WORDS_SAID = 20
 _HEAD = max(map(len, columns.OTHER_IDS))
 # What a map can say of rows that were rejected for the way they are written.
 _ADVICE = {
-    amounts.NEGATIVE: 'sign = "negative"',
+    amounts.NEGATIVE: 'sign = "negative" where all are, sign = "either" where some are',
     amounts.SEPARATED: "decimal and thousands",
     amounts.SIGNED: "currency_sign = true",
     clocks.MILLISECONDS: 'format = "unix_ms"',
@@ -284,11 +284,20 @@ def _without_status(intake: Intake, side: str) -> list[str]:
 
 def _advice(rejects: Iterable[Reject]) -> list[str]:
     """Return what a map could say, where many rows are rejected for the way they are written."""
-    counts: Counter[tuple[str, str]] = Counter()
+    found: dict[tuple[str, str], list[Reject]] = {}
     for reject in rejects:
-        counts.update((reject.source, sort) for sort in _ADVICE if sort in reject.reason)
+        for sort in _ADVICE:
+            if sort in reject.reason:
+                found.setdefault((reject.source, sort), []).append(reject)
     return [
-        f"{source}: {several(count, 'row')} rejected for {sort.removeprefix('which looks like ')}; if that is"
-        f" meant so, a map for --columns says it by {_ADVICE[sort]}."
-        for (source, sort), count in counts.items()
+        f"{source}: {several(len(held), 'row')} rejected for {sort.removeprefix('which looks like ')},"
+        f" {_first(held)}; if that is meant so, a map for --columns says it by {_ADVICE[sort]}."
+        for (source, sort), held in found.items()
     ]
+
+
+def _first(held: Sequence[Reject]) -> str:
+    """Return where the first of some rejects stands: row 3 (line 4)."""
+    _, line, number = held[0].reason.rpartition(" (line ")
+    place = f"row {held[0].row}{line}{number if line else ''}"
+    return place if len(held) == 1 else f"the first in {place}"
