@@ -55,8 +55,11 @@ def find(
 
     sources: the names of the intents' files and of the refunds'.
     """
-    sides = ((intents, sources[0]), (refunds, sources[1]))
-    unread = [said for intake, names in sides if (said := _unread(intake, names))]
+    sides = (
+        (intents, sources[0], (Kind.ORPHAN, "orphan")),
+        (refunds, sources[1], (Kind.MISSING, "missing intent")),
+    )
+    unread = [said for intake, names, alone in sides if (said := _unread(intake, names, alone, result))]
     if unread or not (len(intents.frame) and len(refunds.frame)):
         return tuple(unread)
     lost, touched = _beside_unjudged(result, intents, refunds)
@@ -69,16 +72,28 @@ def find(
     return (*lost, *_apart(pairs, len(missing), policy), *_ends(alone, strays, intents, refunds))
 
 
-def _unread(intake: Intake, names: Sequence[str]) -> str:
-    """Return what to say of a side of which no row could be judged though it had some; else nothing."""
+def _unread(intake: Intake, names: Sequence[str], alone: tuple[Kind, str], result: Result) -> str:
+    """Return what to say of a side of which no row could be judged though it had some; else nothing.
+
+    alone: what every row of the other side is then, whatever it would have been, and what one is called.
+    """
     if len(intake.frame) or not intake.rejects:
         return ""
     first = names[0] if names else "FILE"
     number = intake.read or len(intake.rejects)
     rows = "The only row" if number == 1 else f"None of the {number:,} rows"
+    so = "so nothing was compared"
+    kind, noun = alone
+    found = result.counts.mismatches.get(kind, 0)
+    if found:
+        say = "says" if found == 1 else "say"
+        so = (
+            f"so the other side was compared with nothing, and its {phrases.several(found, noun)} {say}"
+            " no more than that"
+        )
     return (
         f"{rows} of {phrases.listed(names)} could {'not ' if number == 1 else ''}be judged,"
-        f" so nothing was compared: recon map {first} proposes a map."
+        f" {so}: recon map {first} proposes a map."
     )
 
 

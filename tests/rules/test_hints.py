@@ -264,7 +264,7 @@ def test_a_bad_row_on_another_payment_explains_nothing(changes: dict[str, Any]) 
 def test_a_side_without_a_readable_row_is_told_with_the_command_that_maps_it() -> None:
     unreadable: list[Row] = [{**intent(number), "currency": "doubloon"} for number in range(1, 302)]
 
-    (hint,) = said(unreadable, [refund(1)])
+    (hint,) = said(unreadable, [])
 
     assert hint == (
         "None of the 301 rows of shop.csv could be judged, so nothing was compared: recon map shop.csv"
@@ -272,3 +272,19 @@ def test_a_side_without_a_readable_row_is_told_with_the_command_that_maps_it() -
     )
     assert said([intent(1)], []) == said([], [refund(1)]) == said([], []) == ()
     assert said([*unreadable, intent(1)], [refund(1)]) == ()
+
+
+def test_what_follows_from_an_unreadable_side_alone_is_not_called_nothing() -> None:
+    unreadable = [intent(number, **BAD) for number in (1, 2)]
+
+    (orphans,) = said(unreadable, [refund(1), refund(9)])
+    (missing,) = said([intent(1)], [refund(1, **BAD)])
+
+    assert orphans == (
+        "None of the 2 rows of shop.csv could be judged, so the other side was compared with nothing,"
+        " and its 2 orphans say no more than that: recon map shop.csv proposes a map."
+    )
+    assert missing == (
+        "The only row of stripe.csv could not be judged, so the other side was compared with nothing,"
+        " and its 1 missing intent says no more than that: recon map stripe.csv proposes a map."
+    )
