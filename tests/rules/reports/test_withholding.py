@@ -69,6 +69,12 @@ def why(ours: list[Row], theirs: list[Row], **coverage: Any) -> dict[str, str]: 
         (
             [INTENT],
             [],
+            {"default_refunds": Reading(from_at=SINCE, complete=False)},
+            {"intent:k": "not all refunds were read"},
+        ),
+        (
+            [INTENT],
+            [],
             {"default_refunds": LATER},
             {"intent:k": f"older than what the file of refunds holds, {OLD}"},
         ),
