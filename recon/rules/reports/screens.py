@@ -104,7 +104,9 @@ def _numbers(counts: Counts) -> Text:
         "withheld": counts.withheld,
         "rejected": counts.rejected,
         "superseded": counts.superseded,
-        "matched by inference only": counts.matched_inferred,
+        "matched by inference only (same payment and amount, close in time, but no key or id)": (
+            counts.matched_inferred
+        ),
         "declared repeats": counts.declared_repeats,
         "made by the provider itself": counts.system,
         "of a status we do not know": counts.unknown_status,

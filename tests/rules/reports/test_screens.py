@@ -140,3 +140,12 @@ def test_the_money_of_each_side_is_told_per_currency_and_status() -> None:
         ["intents together", "1,200", "1,234.00 USD"],
         ["refunds together", "2", "7 JPY"],
     ]
+
+
+def test_what_is_matched_by_inference_is_said_with_what_that_is() -> None:
+    counts = replace(a_result().counts, matched_inferred=91)
+
+    text = " ".join(drawn(a_result(counts=counts)).split())
+
+    assert ("91 matched by inference only (same payment and amount, close in time, but no key or id)") in text
+    assert "inference" not in drawn(a_result(counts=replace(counts, matched_inferred=0)))
