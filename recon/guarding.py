@@ -59,8 +59,8 @@ class _Call:
     """One call under way.
 
     until: its deadline, on the timer. give_up: says yes once nobody waits for it any more. sent: it or
-    another call may have sent something; again: another may. before: when the first request was sent before
-    the one that it began, None where that is the first. number: of its record, None until there is one.
+    another call may have sent something; again: another may. before: what the request that it began found,
+    None until it began one. number: of its record, None until there is one.
     noted: whether that says what it was told.
     """
 
@@ -71,7 +71,7 @@ class _Call:
     holder: str
     sent: bool = False
     again: bool = False
-    before: datetime | None = None
+    before: Guarded | None = None
     number: int | None = None
     noted: bool = False
 
@@ -214,9 +214,9 @@ class Gate(Lookups):
                 begun = self._begin(row, call)
                 continue
             if self._timer() >= call.until or call.give_up():
-                late = guarding.unsent(begun, row.first_sent_at, self._clock())
+                late = guarding.unsent(row, self._clock())
                 return self._barred(late, call, outcomes.not_sent(noun, row.key, _LATE))
-            call.before = row.first_sent_at
+            call.before = row
             answer = self._sent(begun, call)
             rest = answer.retry_after_seconds or _LIMIT_PAUSE_SECONDS
             if answer.kind is AnswerKind.LIMITED and rest < call.until - self._timer():
@@ -294,7 +294,8 @@ class Gate(Lookups):
             became = guarding.looked(begun, found, (), self._clock(), self._settings)
         elif answer.kind in _UNEXECUTED:
             now, left = self._clock(), answer.kind is not AnswerKind.NOT_SENT
-            row = guarding.turned_away(begun, now) if left else guarding.unsent(begun, call.before, now)
+            assert call.before is not None, "it was as it was before it was sent"
+            row = guarding.turned_away(begun, now) if left else guarding.unsent(call.before, now)
             return self._barred(row, call, outcomes.not_sent(noun, begun.key, answer.said))
         else:
             became = guarding.answered(begun, answer, self._clock())

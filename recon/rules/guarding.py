@@ -84,12 +84,13 @@ def begun(row: Guarded, now: datetime) -> Guarded:
     )
 
 
-def unsent(row: Guarded, before: datetime | None, now: datetime) -> Guarded:
-    """Return what it is when nothing of the request that was begun left this machine.
+def unsent(before: Guarded, now: datetime) -> Guarded:
+    """Return what it is when nothing of the request that was begun left this machine: as before, proofs too.
 
-    before: the time of the first request until then; None where there was none.
+    before: as it was when that began. Cancelled is pending then, because somebody asked for it.
     """
-    return replace(turned_away(row, now), first_sent_at=before, sent_at=before and row.sent_at)
+    status = IntentStatus.PENDING if before.status is IntentStatus.CANCELLED else before.status
+    return replace(before, status=status, updated_at=now)
 
 
 def turned_away(row: Guarded, now: datetime) -> Guarded:

@@ -85,12 +85,18 @@ def test_what_left_this_machine_is_never_forgotten() -> None:
     twice = guarding.begun(replace(SENT, status=UNKNOWN), LATER)
     away = guarding.turned_away(SENT, LATER)
 
-    assert guarding.unsent(SENT, None, NOON) == NEW
+    assert guarding.unsent(NEW, LATER) == replace(NEW, updated_at=LATER)
     assert (away.status, away.sends, away.first_sent_at, away.sent_at) == (PENDING, 0, NOON, NOON)
-    begun = guarding.begun(away, LATER)
-    assert guarding.unsent(begun, NOON, LATER).first_sent_at == NOON
-    for back in (guarding.turned_away(twice, LATER), guarding.unsent(twice, NOON, LATER)):
-        assert (back.status, back.sends, back.first_sent_at) == (UNKNOWN, 1, NOON)
+    assert guarding.unsent(away, LATER).first_sent_at == NOON
+    back = guarding.turned_away(twice, LATER)
+    assert (back.status, back.sends, back.first_sent_at) == (UNKNOWN, 1, NOON)
+
+
+def test_what_did_not_leave_this_machine_spends_no_proof() -> None:
+    proved = replace(SENT, status=UNKNOWN, misses=2, missed_at=NOON)
+
+    assert guarding.unsent(proved, LATER) == replace(proved, updated_at=LATER)
+    assert guarding.unsent(replace(NEW, status=CANCELLED), LATER) == replace(NEW, updated_at=LATER)
 
 
 @pytest.mark.parametrize(
