@@ -282,7 +282,7 @@ def settle(database: Database, settings: Settings, *, clock: Clock = callers.utc
         ReconError: the database is away; or something is unsettled, and there is no key of the provider.
     """
     declared = registry.parse(settings.tools) or {TOOL: registry.undeclared(TOOL)}
-    tools = [each.name for each in declared.values() if "payment" in each.fingerprint]
+    tools = [each.name for each in declared.values() if each.refunds]
     with database.read() as connection:
         if not intents.due(connection, tools, now=clock(), limit=1):
             return Settled()

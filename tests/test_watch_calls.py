@@ -82,8 +82,8 @@ def test_a_double_is_told_to_the_operators_once(database: Database, settings: Se
     assert alert.message.text == (
         "Duplicate calls of refund_order: 1 likely intent under 2 keys, in 2 calls, since 12:00:30 UTC. "
         "What to do: Find out who calls it. To stop it at once in every process: "
-        '`recon tools off refund_order --reason "..."`, or its switch on the page. Look-ups and runs go on; '
-        "the next run says what was done twice. http://127.0.0.1:8501/tools?tool=refund_order"
+        '`recon tools off refund_order --reason "..."`, or its switch on the page. Look-ups and runs go on. '
+        "The next run says what was done twice. http://127.0.0.1:8501/tools?tool=refund_order"
     )
     assert "amount `49.00 USD`, payment `pi_1`: keys `pi_1/1` and `pi_1/2`" in str(alert.message.blocks)
     assert switches.thrown(database) == ()

@@ -92,7 +92,7 @@ def _switch(board: Switchboard, switch: Switch, zone: tzinfo) -> None:
 def _burst(found: Burst, zone: tzinfo, *, listed: bool) -> None:
     """Show the alert that is open: what is odd about the calls."""
     since = times.moment(found.began_at, zone)
-    sentence = f"{bursts.summary(found)}, since {since}. {bursts.FIND_OUT}"
+    sentence = f"{bursts.summary(found)}, since {since}. {bursts.find_out(found)}"
     panels.note("Duplicate calls", sentence, tone="red", icon=":material/notification_important:")
     rows = gauges.odd(found)
     if rows:

@@ -14,9 +14,10 @@ from recon.model.records.notices import Message
 from recon.model.records.results import Money
 from recon.model.records.tools import Burst, Repeated, Switch, Twins
 
-FIND_OUT = "Find out who calls it; the next run says what was done twice."
 _SHOWN = 5  # Of each sort: the first show what it is, the page has the others.
 _KEYS_SHOWN = 3  # Of one twin.
+_MADE_UP = "look whether a caller makes references up."
+_COUNTED = "The next run says what was done twice"
 STOPPED = "Nothing of it is sent until an admin lifts it; look-ups and runs go on."
 
 
@@ -45,18 +46,42 @@ def grown(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
 
 def thrown(found: Burst, switch: Switch, *, dashboard_url: str) -> Message:
     """Return the word that recon has thrown the switch."""
-    return _reply(f"{_how(switch)} {STOPPED} What to do: {_after(found.tool)}", found, dashboard_url)
+    return _reply(f"{_how(switch)} {STOPPED} What to do: {_after(found)}", found, dashboard_url)
 
 
 def over(found: Burst, *, quiet_minutes: int, dashboard_url: str) -> Message:
     """Return the word that it has ended."""
     ended = several(quiet_minutes, "minute")
+    opened = "answer the cases that the next run opens."
+    step = opened if _counts(found) else f"find out who called it. {promise(found)}"
     said = (
         f"Over: no odd call of {_name(found.tool)} for {ended}. In all {summary(found)}, from "
-        f"{clock(found.began_at)} to {clock(found.last_at)}. What to do: answer the cases that the next run "
-        "opens."
+        f"{clock(found.began_at)} to {clock(found.last_at)}. What to do: {step}"
     )
     return _reply(said, found, dashboard_url)
+
+
+def find_out(found: Burst) -> str:
+    """Return what is to be found out about a burst, and by what."""
+    return f"Find out who calls it. {promise(found)}"
+
+
+def promise(found: Burst) -> str:
+    """Return what will say whether something was done twice: only what is so of this tool and these calls."""
+    if not found.refunds:
+        return "No run compares what this tool does: look in its own books for what was done twice."
+    if not found.doubles:
+        return "One key is done once, however often it is asked for."
+    if not any(each.declared for each in found.twins):
+        return f"{_COUNTED}."
+    if _counts(found):
+        return f"{_COUNTED}, but keys with a reference each are no repeats to it: {_MADE_UP}"
+    return f"No run counts these as repeats, because each has its own reference: {_MADE_UP}"
+
+
+def _counts(found: Burst) -> bool:
+    """Return whether a run opens cases for what of it was done twice."""
+    return found.refunds and bool(found.spike or not all(each.declared for each in found.twins))
 
 
 def reason(found: Burst) -> str:
@@ -119,11 +144,11 @@ def field(name: str) -> str:
 
 def _step(found: Burst, switch: Switch) -> str:
     if switch.thrown:
-        return f"{_how(switch)} {STOPPED} {_after(found.tool)}"
+        return f"{_how(switch)} {STOPPED} {_after(found)}"
     how = command("off", found.tool, "its switch on the page")
     return (
-        f"Find out who calls it. To stop it at once in every process: {how}. Look-ups and runs go on; the "
-        "next run says what was done twice."
+        f"Find out who calls it. To stop it at once in every process: {how}. Look-ups and runs go on. "
+        f"{promise(found)}"
     )
 
 
@@ -132,8 +157,8 @@ def _how(switch: Switch) -> str:
     return f"Its kill switch is thrown, by {clean(switch.moved_by or 'somebody')}{at}."
 
 
-def _after(tool: str) -> str:
-    return f"{FIND_OUT} Then, as an admin: {command('on', tool, 'the page')}."
+def _after(found: Burst) -> str:
+    return f"{find_out(found)} Then, as an admin: {command('on', found.tool, 'the page')}."
 
 
 def command(move: str, tool: str, page: str) -> str:

@@ -57,6 +57,7 @@ def burst(calls: Iterable[ToolCall], tool: Tool, *, read_from: datetime) -> Burs
         twins=_twins(doubled, tool),
         spike=spike,
         whole=begin - max(window, tool.limits.spike_window) >= read_from,
+        refunds=tool.refunds,
     )
 
 
@@ -260,12 +261,15 @@ def _repeated(told: Iterable[ToolCall]) -> tuple[Repeated, ...]:
 
 def _twins(told: Iterable[ToolCall], tool: Tool) -> tuple[Twins, ...]:
     """Return the keys of these calls by what looks like one intent, the most keys first."""
-    keys: dict[_Alike, dict[IntentKey, None]] = defaultdict(dict)
+    keys: dict[_Alike, dict[IntentKey, str | None]] = defaultdict(dict)
     for each in told:
         alike = _alike(each, tool)
         assert alike is not None, f"call {each.number} lacks what makes it a twin"
-        keys[alike].setdefault(each.key)
-    found = (Twins(account, dict(same), tuple(mine)) for (account, same), mine in keys.items())
+        keys[alike].setdefault(each.key, _text(each, tool.repeat) if tool.repeat else None)
+    found = (
+        Twins(account, dict(same), tuple(mine), declared=len(set(mine.values())) == len(mine))
+        for (account, same), mine in keys.items()
+    )
     return tuple(sorted(found, key=lambda each: (-len(each.keys), each.account, sorted(each.same.items()))))
 
 

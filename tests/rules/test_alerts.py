@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recon.model import bursts
 from recon.model.records.tools import Burst, Effect, Limits, Minute, Repeated, Tool, ToolCall, Twins
 from recon.model.records.words import AccountId, IntentKey
 from recon.rules import alerts
@@ -113,6 +114,46 @@ def test_two_keys_of_one_reference_are_odd_and_so_are_many_of_their_own() -> Non
     many = seen(*(a_call(n, key=f"k{n}", reference=f"minted-{n}") for n in range(4)))
 
     assert [len(each.keys) for each in (*one.twins, *many.twins)] == [2, 4]
+
+
+MINTED = [a_call(n, key=f"k{n}", reference=f"minted-{n}") for n in range(4)]
+TWICE = [a_call(), a_call(1, key="k2")]
+AT_ONCE = [a_call(n / 3, key=f"s{n}", payment=f"pi_s{n}", reference="line-1") for n in range(6)]
+MADE_UP = "look whether a caller makes references up."
+
+
+@pytest.mark.parametrize(
+    "calls, refunds, promise",
+    [
+        (TWICE, True, "The next run says what was done twice."),
+        (AT_ONCE, True, "The next run says what was done twice."),
+        ([a_call(n) for n in range(3)], True, "One key is done once, however often it is asked for."),
+        (MINTED, True, f"No run counts these as repeats, because each has its own reference: {MADE_UP}"),
+        (
+            [*MINTED, a_call(4, key="k9")],
+            True,
+            f"No run counts these as repeats, because each has its own reference: {MADE_UP}",
+        ),
+        ([*MINTED, *(replace(each, account=AccountId("acct_1")) for each in TWICE)], True, ""),
+        (
+            [*MINTED, a_call(4, key="k9", reference="minted-0")],
+            True,
+            "The next run says what was done twice.",
+        ),
+        (TWICE, False, "No run compares what this tool does: look in its own books for what was done twice."),
+    ],
+)
+def test_the_alert_promises_of_runs_only_what_they_say(
+    calls: list[ToolCall], promise: str, *, refunds: bool
+) -> None:
+    mixed = "The next run says what was done twice, but keys with a reference each are no repeats to it: "
+    prints = TOOL.fingerprint if refunds else ("amount_minor", "currency")
+    burst = alerts.burst(calls, replace(TOOL, fingerprint=prints), read_from=LONG_AGO)
+    assert burst is not None
+    over = bursts.over(burst, quiet_minutes=15, dashboard_url="http://h").text
+
+    assert bursts.promise(burst) == (promise or mixed + MADE_UP)
+    assert ("the cases that the next run opens" in over) is ("The next run" in bursts.promise(burst))
 
 
 def test_many_intents_at_once_are_odd() -> None:

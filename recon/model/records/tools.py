@@ -59,6 +59,11 @@ class Tool:
     keyed: bool = False
     limits: Limits = Limits()
 
+    @property
+    def refunds(self) -> bool:
+        """Return whether it makes refunds, which runs compare with the provider's; they compare no others."""
+        return "payment" in self.fingerprint
+
 
 Registry = Mapping[str, Tool]  # By name.
 
@@ -134,12 +139,14 @@ class Repeated:
 class Twins:
     """Several keys for what looks like one intent.
 
-    same: the fields that agree. keys: in the order in which they were first asked for.
+    same: the fields that agree. keys: in the order in which they were first asked for. declared: each has a
+    reference of its own, by which no run takes them for repeats.
     """
 
     account: AccountId
     same: Mapping[str, str]
     keys: tuple[IntentKey, ...]
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +166,7 @@ class Burst:
     towards it; no call of the burst before has one as high. began_at, last_at: of the first and the
     latest odd call. calls: all of the tool from a window before it began until its latest. repeated, twins:
     the largest first. spike: intents within the spike window at the most, 0 where the limit was not reached.
-    whole: False where it may have begun before what was read.
+    whole: False where it may have begun before what was read. refunds: as of the tool.
     """
 
     tool: str
@@ -172,6 +179,7 @@ class Burst:
     twins: tuple[Twins, ...] = ()
     spike: int = 0
     whole: bool = True
+    refunds: bool = True
 
     @property
     def subjects(self) -> int:
