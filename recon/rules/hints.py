@@ -242,7 +242,7 @@ def _ends(
         if option == "--as-of":
             does = "judges what was known then"
         elif number < _MANY:
-            does += " if the other half is in an earlier file"
+            does += f" if what belongs to {'it' if number == 1 else 'them'} is in an earlier file"
         yield (
             f"{phrases.several(number, noun)} {'is' if number == 1 else 'are'} {place}"
             f" ({phrases.minute(at)}): {option} {phrases.iso(at)} {does}."

@@ -209,13 +209,13 @@ def test_two_after_an_end_are_what_they_look_like() -> None:
             range(20),
             range(1, 20),
             "1 missing intent is older than the first refund (2026-03-06 13:00 UTC): --refunds-from",
-            "2026-03-06T13:00:01Z leaves it out if the other half is in an earlier file.",
+            "2026-03-06T13:00:01Z leaves it out if what belongs to it is in an earlier file.",
         ),
         (
             range(2, 20),
             range(20),
             "2 orphans are older than the first intent (2026-03-06 14:00 UTC): --intents-from",
-            "2026-03-06T14:00:00Z leaves them out if the other half is in an earlier file.",
+            "2026-03-06T14:00:00Z leaves them out if what belongs to them is in an earlier file.",
         ),
     ],
 )
