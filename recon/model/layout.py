@@ -47,11 +47,20 @@ class Layout:
 
 @dataclass(slots=True)
 class Named:
-    """What a source calls its columns, and its word for a column. noun: "column" or "field"."""
+    """What a source calls its columns, and its word for a column.
+
+    noun: "column" or "field". advice: ends what is said where its columns are not those; "" for nothing.
+    """
 
     label: str
     noun: str = "column"
     names: dict[str, None] = field(default_factory=dict)
+    advice: str = ""
+
+    @property
+    def found(self) -> str:
+        """Return its first headers for a message, and what to do if they are others."""
+        return f"{found(self.names)}{'; ' if self.advice else ''}{self.advice}"
 
 
 def of(names: Collection[str], side: str, told: Side, *, flat: Collection[str] | None = None) -> Layout:
@@ -84,7 +93,7 @@ def check(source: Named, side: str, told: Side) -> None:
     if not set(columns.NEEDED[side]) & set(layout.side.columns):
         raise UnusableInput(
             f"{source.label} has none of the columns that {side} need ({', '.join(columns.NEEDED[side])});"
-            f" {found(names)}; name them with --columns, which `recon map` helps to write."
+            f" {source.found}; name them with --columns, which `recon map` helps to write."
         )
 
 
@@ -124,7 +133,7 @@ def check_map(source: Named, told: Side) -> None:
     lacking = next(_lacking(names, told), None)
     if lacking is not None:
         raise UnusableInput(
-            f"{source.label} has no {source.noun} {lacking!r}, which the column map names; {found(names)}."
+            f"{source.label} has no {source.noun} {lacking!r}, which the column map names; {source.found}."
         )
 
 

@@ -33,6 +33,10 @@ _NARROWEST = 4  # Columns of a header that a line within a cell is told from pro
 csv.field_size_limit(2**31 - 1)
 
 
+BYTES = "expected UTF-8, found bytes that are none"
+"""Why a row is none whose encoding is another."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """How a CSV begins. names: of its columns, without the blanks around them. skipped: bytes before them."""
@@ -272,5 +276,5 @@ def _unlike(row: list[str], width: int, separator: str) -> str | None:
     if width >= _NARROWEST and any(line.count(separator) == width - 1 for line in inner):
         return "expected a cell, found whole rows between its quotes"
     if any("\udc80" <= letter <= "\udcff" for letter in "".join(row)):
-        return "expected UTF-8, found bytes that are none"
+        return BYTES
     return None

@@ -142,6 +142,8 @@ def _check(source: Source, reading: Reading, *, rows: int, foreign: int, refused
         planned = layout.of(reading.named.names, reading.side, reading.told)
         reading.notes += layout.notes(reading.named.names, reading.side, planned)
     else:
+        if not foreign:
+            reading.named.advice = f"these are the provider's own objects, which need no [{reading.side}]"
         layout.check_map(reading.named, reading.told)
 
 

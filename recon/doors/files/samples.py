@@ -104,6 +104,9 @@ def _csv_rows(source: Source) -> list[Mapping[str, object]]:
     """Return the rows of a CSV."""
     known = frozenset(name.lower() for side in dtypes.OURS for name in (*dtypes.OURS[side], *LIKELY[side]))
     begun = tables.beginning(source, known)
+    advice = tables.below_a_title(source)
+    if advice:
+        raise UnusableInput(f"{source.label} has other lines above its header: {advice}.")
     found: list[Mapping[str, object]] = []
     for some in lines.read(source.opened, begun, whole=True):
         columns = [some.table.column(position).to_pylist() for position in range(len(begun.names))]

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from recon.doors.files import documents, nested
 from recon.doors.files.pieces import Piece, Reading
 from recon.doors.files.sources import Source
-from recon.model import cells, layout, lines, mapping, texts, values
+from recon.model import cells, layout, lines, mapping, openings, texts, values
 from recon.model.errors import UnusableInput
 from recon.model.layout import Layout
 from recon.model.lines import Head
@@ -53,15 +53,26 @@ def beginning(source: Source, known: frozenset[str]) -> Head:
         # A file that was put together may begin with two byte order marks.
         return replace(found, names=[name.lstrip("\ufeff").strip() for name in found.names])
     except ValueError as error:
-        raise UnusableInput(
-            f"{source.label} must be a CSV in UTF-8 with a header line; found {error}."
-        ) from None
+        found_ = "; ".join(filter(None, [f"found {error}", _rewriting(source, content)]))
+        raise UnusableInput(f"{source.label} must be a CSV in UTF-8 with a header line; {found_}.") from None
+
+
+def _rewriting(source: Source, content: bytes) -> str:
+    """Return how a CSV becomes UTF-8; "" where it has no file of its own, or nobody can tell."""
+    return "" if source.packed or source.keeper else openings.rewriting(content, source.label)
+
+
+def below_a_title(source: Source) -> str:
+    """Return what to do with a CSV whose header seems to stand below a title; "" where it does not."""
+    line = openings.header_line(source.beginning())
+    return "" if line is None else f"line {line} seems to be its header: take away the lines above it"
 
 
 def _csv(source: Source, reading: Reading) -> Iterator[Piece]:
     """Yield the rows of a CSV."""
     begun = beginning(source, reading.known)
     names, inner = begun.names, nested.inner(begun.names, reading)
+    reading.named.advice = below_a_title(source)
     if inner:
 
         def objects() -> Iterator[object]:
@@ -75,13 +86,17 @@ def _csv(source: Source, reading: Reading) -> Iterator[Piece]:
     planned = _planned(names, reading)
     wanted = _wanted(source, names, planned)
     reading.places = lambda numbers: lines.places(source.opened, begun, numbers)
+    foreign = False
     for some in read:
         reading.incomplete = reading.incomplete or some.incomplete
         held = _held(some.table, names, wanted)
         refusals, again = dict(some.refusals), _headers_again(held)
+        foreign = foreign or any(refusal.reason == lines.BYTES for refusal in refusals.values())
         for position in again:
             refusals[some.numbers[position]] = Refusal("expected a row, found the header once more")
         yield _piece(held, planned, pd.Index(some.numbers, name="row"), refusals, again, trimmed=True)
+    how = _rewriting(source, b"") if foreign else ""
+    reading.notes += [f"rows are rejected that are no UTF-8; {how}."] if how else []
 
 
 def _held(table: Any, names: Sequence[str], wanted: Sequence[str]) -> Mapping[str, Any]:  # noqa: ANN401 - pyarrow ships no types.
