@@ -36,6 +36,8 @@ class Format(StrEnum):
     XLSX = "xlsx"
 
 
+_FOR_PEOPLE = (Format.TABLE, Format.HTML, Format.XLSX)  # They say more than the result.
+
 HowWritten = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 Output = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the report to this file, whole or not at all.")
@@ -113,11 +115,11 @@ def _reported(told: sides.Told, how: _How, earlier: "Earlier | None") -> Result:
     with progress.patient() as doing:
         read = sides.read(told, doing)
         report = _report(read, told, how.zone, doing)
-        if how.format not in {Format.JSON, Format.CSV}:
+        if how.format in _FOR_PEOPLE:
             report = _for_people(report, read)
         if earlier is not None:
             report = replace(report, comparison=_compared(earlier, report.result, read))
-        for sentence in (*report.hints, *(report.result.incomplete or _uncovered(report.result))):
+        for sentence in (*report.hints, *(report.result.incomplete or _uncovered(report.result, how.format))):
             sides.say(sentence)
         doing("Writing the report")
         written = _written(report, how.format, to_file=how.output is not None)
@@ -184,11 +186,12 @@ def _compared(earlier: "Earlier", result: Result, read: sides.Both) -> "Comparis
     return comparing.compare(earlier, result, comparing.rows(earlier, read.intents, read.refunds))
 
 
-def _uncovered(result: Result) -> tuple[str, ...]:
+def _uncovered(result: Result, format_: Format) -> tuple[str, ...]:
     """Return what to say where the options' times alone kept something from being judged."""
     if result.verdict != Verdict.INCOMPLETE:
         return ()
-    return ("Some of it is older than what the other file holds, and was not judged: see withheld.",)
+    where = "see withheld" if format_ in _FOR_PEOPLE else "--format xlsx lists it"
+    return (f"Some of it is older than what the other file holds, and was not judged: {where}.",)
 
 
 def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing: progress.Doing) -> "Report":

@@ -225,11 +225,13 @@ def test_a_page_of_rejected_rows_lists_them(diff: Recon) -> None:
 def test_what_the_table_says_to_see_is_there_and_each_side_has_its_sums(diff: Recon) -> None:
     write([INTENT], [{**REFUND, "intent_key": None, "payment_intent": "pi_9"}])
 
-    run = diff("--refunds-from", "2026-03-06T18:30:00Z", *LATER)
+    since = ("--refunds-from", "2026-03-06T18:30:00Z", *LATER)
+    run = diff(*since)
 
     assert run.returncode == 3
+    assert "was not judged: --format xlsx lists it." in diff("--format", "json", *since).stderr
     assert "see withheld" in run.stderr
-    assert "withheld: 1, not judged\n  1 older than what the file of refunds holds" in run.stdout
+    assert "withheld: 1, not judged\n  1: older than what the file of refunds holds" in run.stdout
     assert re.search(r"^intents done +1 +49\.00 USD *$", run.stdout, re.MULTILINE)
     assert re.search(r"^refunds live: went out, or will +1 +49\.00 USD *$", run.stdout, re.MULTILINE)
 

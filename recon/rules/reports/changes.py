@@ -11,7 +11,7 @@ from recon.rules.reports.markup import Html
 
 SHOWN = 100  # Subjects of one standing; the other formats have them all.
 MEANINGS = {
-    Standing.NEW: "Only this report has them.",
+    Standing.NEW: "Only this report has them: they are new, or the earlier one had no row of them.",
     Standing.PERSISTING: "Both reports have them, as the same kind.",
     Standing.RECLASSIFIED: "Both reports have them, as another kind.",
     Standing.RESOLVED: "Only the earlier report has them, and this one looked.",

@@ -231,7 +231,7 @@ def _withheld(report: Report) -> list[RenderableType]:
         by_why.setdefault(report.why_withheld.get(pair, ""), []).append(named)
     for why, subjects in sorted(by_why.items()):
         if why:
-            parts.append(_indented(Text(f"{len(subjects):,} {why}"), 2))
+            parts.append(_indented(Text(f"{len(subjects):,}: {why}"), 2))
         parts += [_indented(Text(harmless(each)), 4) for each in subjects[:_FEW]]
         parts += _more(len(subjects), _FEW, named="xlsx")
     return parts

@@ -119,8 +119,8 @@ def test_what_is_withheld_is_counted_by_why_with_the_first_few() -> None:
     text = drawn(a_result(withheld=(*pairs, stray)), why_withheld=why)
 
     assert "withheld: 8, not judged\n" in text
-    assert "\n  1 a row was rejected\n    refund:\ufffdre  account acct_1\n" in text
-    assert "\n  7 not all refunds were read\n    intent:0\n" in text
+    assert "\n  1: a row was rejected\n    refund:\ufffdre  account acct_1\n" in text
+    assert "\n  7: not all refunds were read\n    intent:0\n" in text
     assert "intent:4\n  and 2 more; --format xlsx lists all\n" in text
     assert "\x1b" not in text
 
