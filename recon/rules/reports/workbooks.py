@@ -220,6 +220,8 @@ def _summary(report: Report) -> Iterable[Sequence[Cell]]:
     yield "verdict", wording.VERDICTS[result.verdict], None
     yield "in words", verdicts.sentence(result), None
     yield "as of (UTC)", result.as_of, None
+    for said in report.hints:
+        yield "what may be wrong with the files", said, None
     for said in result.incomplete:
         yield "not read completely", said, None
     for said in () if report.comparison is None else verdicts.unseen(report.comparison):

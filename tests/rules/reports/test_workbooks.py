@@ -187,3 +187,11 @@ def test_why_something_is_withheld_and_what_each_side_comes_to_have_sheets() -> 
     assert rows(sheets["Totals"]) == [
         {"Side": "intents", "Status": "pending unknown", "How many": 2, "Amount": 1.23, "Currency": "USD"}
     ]
+
+
+def test_what_may_be_wrong_with_the_files_stands_in_the_summary() -> None:
+    summary = rows(book(hints=("Is the zone of one file right?",))["Summary"])
+
+    assert ("what may be wrong with the files", "Is the zone of one file right?") in [
+        (row["What"], row["Value"]) for row in summary
+    ]
