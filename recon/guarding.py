@@ -262,7 +262,7 @@ class Gate(Lookups):
         if row.sends == 0:
             row, found = self._look(row, call.until)
             if guarding.is_settled(row):
-                return self._written(row, call, outcomes.told(row, noun, found.state, again=call.again))
+                return self._written(row, call, outcomes.told(row, noun, found, again=call.again))
         if guarding.may_be_made(row):
             outcome = outcomes.open_still(noun, row)
         return self._written(row, call, outcome)
@@ -303,7 +303,7 @@ class Gate(Lookups):
             if answer.kind in {AnswerKind.UNKNOWN, AnswerKind.TAKEN}:
                 again = begun.sends > 1 or answer.kind is AnswerKind.TAKEN
                 became, found = self._look(became, call.until)
-        return self._written(became, call, outcomes.told(became, noun, found.state, again=again))
+        return self._written(became, call, outcomes.told(became, noun, found, again=again))
 
     def _settle(self, row: Guarded, call: _Call) -> Outcome:
         """Look it up; where that proves that nothing came of it, send it once more.
@@ -314,7 +314,7 @@ class Gate(Lookups):
         found, finding = self._look(row, call.until)
         if guarding.may_send_again(found, self._latest(row), self._settings):
             return self._send(found, call, self._begin(found, call))
-        return self._written(found, call, outcomes.told(found, call.wanted.noun, finding.state, again=True))
+        return self._written(found, call, outcomes.told(found, call.wanted.noun, finding, again=True))
 
     def _let_go(self, row: Guarded, call: _Call, *, mine: bool) -> None:
         if mine:

@@ -69,7 +69,7 @@ class Refunds:
         except (ProviderUnavailable, ProviderRefused) as error:  # As above.
             return Finding(FindingKind.UNREADABLE, said=str(error))
         if isinstance(found, Refund):
-            return Finding(answers.standing(found), found.id, found.status)
+            return answers.standing(found)
         said = "it is not shown" if found is None else found.reason
         return Finding(FindingKind.UNREADABLE, said=said)
 

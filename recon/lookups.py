@@ -89,7 +89,7 @@ class Lookups:
         found = self._hands[row.tool].check(row, until=self.deadline() if until is None else until)
         if found.kind is FindingKind.DEAD:
             return outcomes.dead(noun, row, found.state)
-        return outcomes.done(noun, row, state=found.state, again=True)
+        return outcomes.done(noun, row, state=found.state, went=found.money, again=True)
 
     def sweep(self) -> Settled:
         """Look up what is unsettled and nobody acts on; send nothing; return what became of it.

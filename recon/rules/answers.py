@@ -5,9 +5,11 @@ Sources: https://docs.stripe.com/api/idempotent_requests, https://docs.stripe.co
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded, Heard
 from recon.model.records.provider import Refund
+from recon.model.records.results import Money
 from recon.model.records.words import DEAD, IntentKey
 
 # Statuses with which the provider refuses before or instead of acting, if the body is its own.
@@ -55,12 +57,13 @@ def finding(refunds: Iterable[Refund], key: IntentKey) -> Finding:
     )
     if ours is None:
         return Finding(FindingKind.ABSENT, others=others)
-    return Finding(standing(ours), ours.id, ours.status, others=others)
+    return replace(standing(ours), others=others)
 
 
-def standing(refund: Refund) -> FindingKind:
-    """Return whether a refund is live or dead; a status that nobody knows is live."""
-    return FindingKind.DEAD if refund.status in DEAD else FindingKind.LIVE
+def standing(refund: Refund) -> Finding:
+    """Return how a refund stands: live or dead, where a status that nobody knows is live, and its money."""
+    kind = FindingKind.DEAD if refund.status in DEAD else FindingKind.LIVE
+    return Finding(kind, refund.id, refund.status, money=Money(refund.amount_minor, refund.currency))
 
 
 def _other(refund: Refund, asked: Guarded) -> str | None:

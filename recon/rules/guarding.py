@@ -43,7 +43,7 @@ def of_intent(intent: Intent, tool: str) -> Guarded:
         key=intent.key,
         tool=tool,
         status=intent.status,
-        fingerprint={},
+        fingerprint={"amount_minor": str(intent.amount_minor), "currency": intent.currency},
         body={},
         created_at=intent.created_at,
         updated_at=intent.updated_at,

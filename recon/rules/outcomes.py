@@ -6,7 +6,7 @@ log and the books have them.
 """
 
 from recon.model import money, refusals
-from recon.model.records.guarded import Guarded, Outcome, OutcomeStatus, Wanted
+from recon.model.records.guarded import Finding, Guarded, Outcome, OutcomeStatus, Wanted
 from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
 
@@ -15,13 +15,27 @@ _REFUND = "refund"  # What a message calls one begins with it.
 _ON_ITS_WAY = ("pending", "requires_action")
 
 
-def done(noun: str, row: Guarded, *, state: str | None = None, again: bool = False) -> Outcome:
-    """Return that it is done. state: the provider's word. again: an earlier call did it."""
+def done(
+    noun: str,
+    row: Guarded,
+    *,
+    state: str | None = None,
+    went: Money | None = None,
+    again: bool = False,
+) -> Outcome:
+    """Return that it is done, and where other money went back than was wanted, that a person has to look.
+
+    state: the provider's word. went: the money that it says went back. again: an earlier call did it.
+    """
     named = f" ({row.result_id})" if row.result_id else ""
     how = f"is accepted{named} and on its way" if state in _ON_ITS_WAY else f"is done{named}"
     already = " An earlier call did it." if again else ""
     status = OutcomeStatus.ALREADY_DONE if again else OutcomeStatus.DONE
-    said = f"The {noun} {how}.{already}{_for_the_customer(noun)} {_NO_MORE}"
+    other = None if went is None else _other(row, went, goes="goes" if state in _ON_ITS_WAY else "went")
+    if other is None:
+        said = f"The {noun} {how}.{already}{_for_the_customer(noun)} {_NO_MORE}"
+    else:
+        said = f"The {noun} {how}, but {other}; hand it over to a person.{already} {_NO_MORE}"
     return Outcome(status, said, row.key, row.result_id, is_refund=_is_refund(noun))
 
 
@@ -52,10 +66,10 @@ def absent(noun: str, row: Guarded) -> Outcome:
     return Outcome(OutcomeStatus.PENDING_UNKNOWN, said, row.key)
 
 
-def told(row: Guarded, noun: str, state: str | None, *, again: bool) -> Outcome:
-    """Return what a call is told of a side effect that was sent, as it stands."""
+def told(row: Guarded, noun: str, found: Finding, *, again: bool) -> Outcome:
+    """Return what a call is told of a side effect that was sent. found: the latest word on it."""
     if row.status is IntentStatus.DONE:
-        return done(noun, row, state=state, again=again)
+        return done(noun, row, state=found.state, went=found.money, again=again)
     return failed(noun, row) if row.status is IntentStatus.FAILED else open_still(noun, row)
 
 
@@ -145,17 +159,26 @@ def _for_the_customer(noun: str, said: str = "") -> str:
     return f" Tell the customer{said}." if _is_refund(noun) else ""
 
 
+def _other(row: Guarded, went: Money, *, goes: str) -> str | None:
+    """Return what goes or went back instead of what was asked for; None where that is the same."""
+    amount, currency = row.fingerprint.get("amount_minor"), row.fingerprint.get("currency")
+    if amount is None or currency is None:
+        return None
+    wanted = Money(int(amount), currency)
+    return None if went == wanted else f"{money.told(went)} {goes} back, not {money.told(wanted)}"
+
+
 def _stands(wanted: Wanted, row: Guarded) -> str:
-    """Return what came of what was asked for before."""
-    what, done, undone = "What was asked for then", "is done", "is not done"
+    """Return what came of what was asked for before, which is all that the books know: not what went back."""
+    what = "What was asked for then"
     if wanted.intent is not None:
         amount = Money(int(row.fingerprint["amount_minor"]), row.fingerprint["currency"])
-        what, done, undone = money.told(amount), "went back then", "did not go back then"
+        what += f", {money.told(amount)},"
     if row.status is IntentStatus.DONE:
-        return f"{what} {done}{f' ({row.result_id})' if row.result_id else ''}."
+        return f"{what} is done{f' ({row.result_id})' if row.result_id else ''}."
     if row.status is IntentStatus.FAILED or row.first_sent_at is None:
-        return f"{what} {undone}."
-    return f"Whether {what[0].lower()}{what[1:]} {done} is not known yet."
+        return f"{what} is not done."
+    return f"Whether w{what[1:]} is done is not known yet."
 
 
 def _sentence(text: str) -> str:

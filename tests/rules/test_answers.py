@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recon.model.records.guarded import Answer, AnswerKind, Finding, FindingKind, Guarded, Heard
+from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
 from recon.rules import answers
 from tests.builders import NOON, PLATFORM, a_refund
 
 KEY = IntentKey("refund_order:8812")
 REFUND = a_refund()
+MONEY = Money(4900, "usd")
 SURE = {AnswerKind.REFUSED, AnswerKind.NOT_SENT, AnswerKind.TURNED_AWAY, AnswerKind.LIMITED}
 ASKED = Guarded(
     account=PLATFORM,
@@ -145,10 +147,10 @@ OTHER = a_refund(id="re_other", intent_key=None)
     [
         ([], Finding(FindingKind.ABSENT)),
         ([OTHER], Finding(FindingKind.ABSENT, others=(OTHER,))),
-        ([OTHER, REFUND], Finding(FindingKind.LIVE, "re_8812", "succeeded", others=(OTHER,))),
-        ([replace(REFUND, status="pending")], Finding(FindingKind.LIVE, "re_8812", "pending")),
-        ([replace(REFUND, status="new_word")], Finding(FindingKind.LIVE, "re_8812", "new_word")),
-        ([replace(REFUND, status="failed")], Finding(FindingKind.DEAD, "re_8812", "failed")),
+        ([OTHER, REFUND], Finding(FindingKind.LIVE, "re_8812", "succeeded", others=(OTHER,), money=MONEY)),
+        ([replace(REFUND, status="pending")], Finding(FindingKind.LIVE, "re_8812", "pending", money=MONEY)),
+        ([replace(REFUND, status="new_word")], Finding(FindingKind.LIVE, "re_8812", "new_word", money=MONEY)),
+        ([replace(REFUND, status="failed")], Finding(FindingKind.DEAD, "re_8812", "failed", money=MONEY)),
         ([replace(OTHER, status="failed")], Finding(FindingKind.ABSENT)),
         ([replace(OTHER, system=True)], Finding(FindingKind.ABSENT)),
     ],

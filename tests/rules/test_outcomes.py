@@ -7,6 +7,7 @@ import pytest
 from recon.model import refusals
 from recon.model.records.guarded import Outcome, Wanted
 from recon.model.records.provider import Intent
+from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
 from recon.rules import outcomes
 from tests.builders import PLATFORM, an_intent
@@ -17,6 +18,7 @@ IT = f"The {NOUN}"
 IT_TOO = f"the {NOUN}"
 KEY = IntentKey("k")
 ROW = replace(SENT, result_id="re_1")
+ASKED = replace(ROW, fingerprint={"amount_minor": "4900", "currency": "usd"})
 WANTED = Wanted("refund_order", NOUN, PLATFORM, KEY, {}, {})
 AN_INTENT = an_intent()
 AGAIN = "The same call may be made later."
@@ -47,6 +49,30 @@ TOLD = [
         "already_done",
         None,
         f"{IT} is done. An earlier call did it. Tell the customer. Do not do it again.",
+    ),
+    (
+        outcomes.done(NOUN, ASKED, went=Money(4900, "usd")),
+        "done",
+        "re_1",
+        f"{IT} is done (re_1). Tell the customer. Do not do it again.",
+    ),
+    (
+        outcomes.done(NOUN, ASKED, went=Money(4900, "eur"), again=True),
+        "already_done",
+        "re_1",
+        (
+            f"{IT} is done (re_1), but 49.00 EUR went back, not 49.00 USD; hand it over to a person. An "
+            "earlier call did it. Do not do it again."
+        ),
+    ),
+    (
+        outcomes.done(NOUN, ASKED, went=Money(49, "usd"), state="pending"),
+        "done",
+        "re_1",
+        (
+            f"{IT} is accepted (re_1) and on its way, but 0.49 USD goes back, not 49.00 USD; hand it over to "
+            "a person. Do not do it again."
+        ),
     ),
     (
         outcomes.unknown(NOUN, KEY),
@@ -159,7 +185,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize("outcome, status, refund_id, message", TOLD, ids=[each[3][:60] for each in TOLD])
+@pytest.mark.parametrize("outcome, status, refund_id, message", TOLD, ids=[each[3][:90] for each in TOLD])
 def test_what_is_told(outcome: Outcome, status: str, refund_id: str | None, message: str) -> None:
     expected = {"status": status, "message": message} | ({"refund_id": refund_id} if refund_id else {})
 
@@ -170,10 +196,10 @@ def test_what_is_told(outcome: Outcome, status: str, refund_id: str | None, mess
 @pytest.mark.parametrize(
     "intent, status, sent, stands",
     [
-        (AN_INTENT, DONE, True, "49.00 USD went back then (re_1)."),
-        (AN_INTENT, UNKNOWN, True, "Whether 49.00 USD went back then is not known yet."),
-        (AN_INTENT, FAILED, True, "49.00 USD did not go back then."),
-        (AN_INTENT, CANCELLED, False, "49.00 USD did not go back then."),
+        (AN_INTENT, DONE, True, "What was asked for then, 49.00 USD, is done (re_1)."),
+        (AN_INTENT, UNKNOWN, True, "Whether what was asked for then, 49.00 USD, is done is not known yet."),
+        (AN_INTENT, FAILED, True, "What was asked for then, 49.00 USD, is not done."),
+        (AN_INTENT, CANCELLED, False, "What was asked for then, 49.00 USD, is not done."),
         (None, DONE, True, "What was asked for then is done (re_1)."),
         (None, FAILED, True, "What was asked for then is not done."),
     ],

@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from recon.model.records.provider import Intent, Refund
+from recon.model.records.results import Money
 from recon.model.records.words import AccountId, IntentKey, IntentStatus
 
 
@@ -88,7 +89,7 @@ class Finding:
     """What a look-up found.
 
     id, state: of what was looked for. said: why nothing can be said. others: what stands in the same place
-    under another key or none, live.
+    under another key or none, live. money: that went back by it; None where nobody says.
     """
 
     kind: FindingKind
@@ -96,6 +97,7 @@ class Finding:
     state: str | None = None
     said: str = ""
     others: tuple[Refund, ...] = ()
+    money: Money | None = None
 
 
 @dataclass(frozen=True, slots=True)
