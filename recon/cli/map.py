@@ -214,7 +214,7 @@ def _tried(excerpt: "Excerpt", sample: "Sample", proposal: Proposal) -> Trial:
     from recon.doors.files import reading
     from recon.rules.mapping import trying
 
-    told = proposal.assumed()
+    told, asked = proposal.assumed(), {question.about for question in proposal.questions}
     read = reading.read_intents if proposal.side == sides.Side.INTENTS else reading.read_refunds
     try:
         intake = read(excerpt.path, told, format_=excerpt.format)
@@ -226,7 +226,7 @@ def _tried(excerpt: "Excerpt", sample: "Sample", proposal: Proposal) -> Trial:
         rejected=len(intake.rejects),
         reasons=tuple(reasons.most_common()),
         notes=intake.notes,
-        pairs=trying.pairs(sample, proposal.side, told, intake.frame),
+        pairs=trying.pairs(sample, proposal.side, told, intake.frame, is_decided="currency" not in asked),
     )
 
 

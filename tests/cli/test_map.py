@@ -309,3 +309,11 @@ def test_a_map_that_still_asks_is_no_argument_of_a_diff(recon: Recon) -> None:
 
     assert run.code == 2
     assert "map.toml still has 1 question for [intents] (created_at on line" in run.stderr
+
+
+def test_amounts_are_shown_without_a_currency_before_somebody_says_which(recon: Recon) -> None:
+    Path("shop.csv").write_text(SHOP.replace(",curr", "").replace(",EUR", ""))
+    known = ("--side", "intents", "--zone", "UTC")
+
+    assert "amount 49.00," in recon("map", "shop.csv", *known).stdout
+    assert "amount 49.00 -> 49.00 CAD," in recon("map", "shop.csv", *known, "--currency", "cad").stdout

@@ -11,13 +11,12 @@ from recon.model import mapping, money
 from recon.model.mapping import Column, Sign
 from recon.model.records.maps import Choice, Line, Question, Stated, Sureness, Word
 from recon.model.samples import Sample
-from recon.rules.mapping import amounts, times
+from recon.rules.mapping import amounts, times, zones
 from recon.rules.mapping.choosing import Found, cells_of, counted, telling, timed
-from recon.rules.mapping.names import MAJOR, MINOR, NAMES, UTC_NAMES, closeness, normal, words
+from recon.rules.mapping.names import MAJOR, MINOR, NAMES, closeness, normal, words
 
 _DEEP = 3  # Digits behind the mark, beyond which no currency goes.
 _CURRENCIES = {"usd": "US dollars", "eur": "euros"}
-_ZONES = ("UTC", "Europe/Berlin")
 
 
 @dataclass(slots=True)
@@ -56,10 +55,10 @@ def amount(drawn: Drawn, found: Found | None, tool: str | None) -> None:
     unit, why = _unit(source, seen, drawn.stated, tool)
     if seen.either is not None and drawn.stated.unit is None:
         drawn.questions.append(_which_marks(source, told, seen))
-        drawn.doubts += doubts
+        drawn.doubts += [f"{source}: {doubt}" for doubt in doubts]
     elif unit is None:
         drawn.questions.append(_which_unit(source, told, seen))
-        drawn.doubts += doubts
+        drawn.doubts += [f"{source}: {doubt}" for doubt in doubts]
     else:
         name, told = _in_unit(told, unit)
         drawn.line(name, told, replace(found, why=why), *doubts, sure=True)
@@ -119,8 +118,8 @@ def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
         return False
     column = Column(found.sources, format=mapping.ISO if seen.format == "unix" else seen.format)
     zoneless = bool(seen.zoneless) and not utc
-    if zoneless and words(source) & set(UTC_NAMES):
-        column, zoneless = replace(column, zone="UTC"), False
+    if zoneless and (named := zones.named(source)) is not None:
+        column, zoneless = replace(column, zone=named), False
     if seen.others and ours != "created_at":
         drawn.doubts.append(f"{source} is left out: its times can be read as {seen.format} and otherwise.")
         return False
@@ -134,7 +133,7 @@ def time(drawn: Drawn, ours: str, found: Found | None, *, utc: bool) -> bool:
         return zoneless
     if zoneless and column.format != mapping.ISO and not drawn.stated.zone:
         drawn.waiting[ours] = column
-        drawn.doubts += _time_doubts(seen)
+        drawn.doubts += [f"{source}: {doubt}" for doubt in _time_doubts(seen)]
     else:
         drawn.line(ours, column, found, *_time_doubts(seen), sure=seen.fits == seen.count)
     return zoneless
@@ -151,7 +150,7 @@ def zone(drawn: Drawn, sources: list[str]) -> None:
                 {ours: replace(column, zone=each) for ours, column in drawn.waiting.items()},
                 zone=each if len(sources) > len(drawn.waiting) else "",
             )
-            for each in _ZONES
+            for each in zones.likely(sources, drawn.sample.headers)
         )
         text = f"Times in {' and '.join(sources)} say no zone: which one are they in (or say --zone)?"
         drawn.questions.append(Question("zone", text, choices))

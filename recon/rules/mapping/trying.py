@@ -26,8 +26,13 @@ class Pair:
     after: Mapping[str, str]
 
 
-def pairs(sample: Sample, side: str, told: Map, frame: pd.DataFrame) -> tuple[Pair, ...]:
-    """Return the first rows that stand; frame: of the side, as the file was read with the map."""
+def pairs(
+    sample: Sample, side: str, told: Map, frame: pd.DataFrame, *, is_decided: bool = True
+) -> tuple[Pair, ...]:
+    """Return the first rows that stand; frame: of the side, as the file was read with the map.
+
+    is_decided: which currency amounts are in; else none is shown.
+    """
     how = layout.of(sample.headers, side, told.side(side)).side.columns
     key = KEYS[side]
     places: dict[str, int] = {}
@@ -41,7 +46,7 @@ def pairs(sample: Sample, side: str, told: Map, frame: pd.DataFrame) -> tuple[Pa
         row = {str(ours): value for ours, value in values.items()}
         place = places.get(str(row[key])[:LONGEST])
         before = {} if place is None else _before(sample, how, place)
-        found.append(Pair(before, _after(side, row)))
+        found.append(Pair(before, _after(side, row, is_decided=is_decided)))
     return tuple(found)
 
 
@@ -62,12 +67,15 @@ def _cell(sample: Sample, column: Column | None, place: int) -> str | None:
     return " + ".join(there) if column.sums else there[0]
 
 
-def _after(side: str, row: Mapping[str, object]) -> dict[str, str]:
-    """Return what the diff takes, by our columns; the amount in major units with its currency."""
+def _after(side: str, row: Mapping[str, object], *, is_decided: bool) -> dict[str, str]:
+    """Return what the diff takes, by our columns; the amount in major units, with its currency if decided."""
     found = {ours: _text(row[ours]) for ours in OURS[side] if ours in row}
     amount = row["amount_minor"]
     assert isinstance(amount, int), "a frame's dtype"
     found["amount_minor"] = money.written(Money(amount, str(row["currency"])))
+    if not is_decided:
+        found["amount_minor"], _, _ = found["amount_minor"].rpartition(" ")
+        del found["currency"]
     return {ours: text[:LONGEST] for ours, text in found.items() if text}
 
 
