@@ -176,9 +176,10 @@ class RefundTool:
         return await callers.awaited(self._threads, work, noun=_NOUN, began=began)
 
     def check_refund_status(self, order_id: str | int, *, account: str = "") -> Outcome:
-        """Return how the newest refund of an order stands, and in others how earlier ones do; sends nothing.
+        """Return how a refund of an order stands, and in others how the rest do; sends nothing.
 
-        What is unknown is looked up. Rejected is what was never done.
+        It is the newest of those that went back, else of those of which nobody knows, else of those that were
+        never done, which are rejected; others are in the same order. What is unknown is looked up.
         """
         noun = _NOUN
         try:
@@ -260,15 +261,16 @@ class RefundTool:
     def _status(self, order_id: str, account: AccountId) -> Outcome:
         until = self._gate.deadline()  # One for all of them.
         with self._gate.reading(until) as connection:
-            found = intents.of_order(connection, account, order_id)[:_LISTED]
+            every = sorted(intents.of_order(connection, account, order_id), key=outcomes.weight)
+            found = every[:_LISTED]
             rows = [intents.read(connection, each.account, each.key) for each in found]
         if not found:
             return outcomes.never_asked(f"refund of order {order_id}")
         pairs = zip(found, rows, strict=True)
-        first, *others = (
+        stand = [
             self._standing(each, row or guarding.of_intent(each, self._tool), until) for each, row in pairs
-        )
-        return replace(first, others=tuple(others))
+        ]
+        return outcomes.together(stand)
 
     def _standing(self, intent: Intent, row: Guarded, until: float) -> Outcome:
         own = replace(row, tool=self._tool)

@@ -115,9 +115,21 @@ def test_the_status_of_an_order_is_read_and_never_sent(shop: Shop) -> None:
     both = shop.tool.check_refund_status(8812)
 
     assert told(nothing) == ("rejected", "No refund of order 8812 was ever asked for. Nothing was sent.")
-    assert [str(each.status) for each in (both, *both.others)] == ["rejected", "already_done"]
+    assert [str(each.status) for each in (both, *both.others)] == ["already_done", "rejected"]
     assert len(shop.posts()) == 2
     assert len(shop.calls()) == 2
+
+
+def test_the_status_of_an_order_leads_with_what_went_back_however_much_was_rejected_since(shop: Shop) -> None:
+    shop.refund(reference="line 0")
+    shop.throw()
+    for number in range(1, 12):
+        shop.pass_time(minutes=1)
+        off = shop.refund(reference=f"line {number}")
+    found = shop.tool.check_refund_status(ORDER)
+
+    assert [str(each.status) for each in (found, *found.others)] == ["already_done"] + ["rejected"] * 9
+    assert "No call has sent this one." in off.message
 
 
 def test_the_status_of_what_nobody_knows_is_looked_up(shop: Shop) -> None:

@@ -94,7 +94,7 @@ def refused(shop: Shop) -> None:
     [
         (nothing, "rejected", "there was no time left to send it. Nothing was done."),
         (cancelled, "rejected", "there was no time left to send it. Nothing was done."),
-        (off, "disabled", "Nothing was sent by any call."),
+        (off, "disabled", "No call has sent this one."),
         (lost, "pending_unknown", UNKNOWN),
         (proved, "pending_unknown", UNKNOWN),
         (held, "pending_unknown", UNKNOWN),

@@ -5,13 +5,23 @@ nothing came of it. The same state is told in the same words, which hold neither
 log and the books have them.
 """
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from recon.model import money, refusals
 from recon.model.records.guarded import Finding, Guarded, Outcome, OutcomeStatus, Wanted
+from recon.model.records.provider import Intent
 from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
 
 _NO_MORE = "Do not do it again."
 _REFUND = "refund"  # What a message calls one begins with it.
+_WENT, _OPEN, _NEVER = range(3)  # What went back is told first, then what may have.
+_WEIGHTS = {
+    OutcomeStatus.DONE: _WENT,
+    OutcomeStatus.ALREADY_DONE: _WENT,
+    OutcomeStatus.PENDING_UNKNOWN: _OPEN,
+}
 _ON_ITS_WAY = ("pending", "requires_action")
 
 
@@ -93,8 +103,8 @@ def dead(noun: str, row: Guarded, state: str | None) -> Outcome:
 def disabled(noun: str, key: IntentKey) -> Outcome:
     """Return that the kill switch is thrown and nothing was ever sent."""
     said = (
-        f"The {noun} was not sent: this tool is switched off. Nothing was sent by any call. Do not try "
-        "again; hand it over to a person."
+        f"The {noun} was not sent: this tool is switched off. No call has sent this one. Do not try again; "
+        "hand it over to a person."
     )
     return Outcome(OutcomeStatus.DISABLED, said, key)
 
@@ -143,6 +153,23 @@ def never_asked(noun: str) -> Outcome:
     """Return that nobody ever asked for it."""
     said = f"No {noun} was ever asked for. Nothing was sent."
     return Outcome(OutcomeStatus.REJECTED, said)
+
+
+def together(stand: Iterable[Outcome]) -> Outcome:
+    """Return the outcome that matters most, with the others: what went back, else what nobody knows.
+
+    stand: the newest first, at least one; of equal weight the newest leads.
+    """
+    first, *others = sorted(stand, key=lambda each: _WEIGHTS.get(each.status, _NEVER))
+    return replace(first, others=tuple(others))
+
+
+def weight(intent: Intent) -> int:
+    """Return where an intent comes among those of its order: first what is done, last what never will be."""
+    if intent.status is IntentStatus.DONE:
+        return _WENT
+    unsettled = intent.status in {IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN}
+    return _OPEN if unsettled else _NEVER
 
 
 def refused(why: str) -> Outcome:

@@ -11,7 +11,7 @@ from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
 from recon.rules import outcomes
 from tests.builders import PLATFORM, an_intent
-from tests.rules.test_guarding import CANCELLED, DONE, FAILED, SENT, UNKNOWN
+from tests.rules.test_guarding import CANCELLED, DONE, FAILED, PENDING, SENT, UNKNOWN
 
 NOUN = "refund of 49.00 USD for order 8812"
 IT = f"The {NOUN}"
@@ -148,7 +148,7 @@ TOLD = [
         "disabled",
         None,
         (
-            f"{IT} was not sent: this tool is switched off. Nothing was sent by any call. Do not try again; "
+            f"{IT} was not sent: this tool is switched off. No call has sent this one. Do not try again; "
             "hand it over to a person."
         ),
     ),
@@ -250,7 +250,24 @@ def test_what_is_no_refund_is_told_without_a_refund_and_a_customer() -> None:
     assert outcomes.failed(charge, row).to_model()["id"] == "pi_1"
 
 
-def test_others_of_the_same_order_are_told_as_well() -> None:
-    first, other = outcomes.done(NOUN, ROW), outcomes.unknown(NOUN, KEY)
+def test_of_an_order_what_went_back_leads_then_what_may_have_and_the_newest_of_each() -> None:
+    never, off = outcomes.failed(NOUN, SENT), outcomes.disabled(NOUN, KEY)
+    open_, newer, older = (
+        outcomes.unknown(NOUN, KEY),
+        outcomes.done(NOUN, ASKED),
+        outcomes.done(NOUN, ROW, again=True),
+    )
+    told = outcomes.together([off, never, open_, newer, older])
 
-    assert replace(first, others=(other,)).to_model()["others"] == [other.to_model()]
+    assert replace(told, others=()) == newer
+    assert told.others == (older, open_, off, never)
+    assert told.to_model()["others"] == [each.to_model() for each in told.others]
+    assert outcomes.together([never]) == never
+    assert outcomes.together([never, open_]).status == "pending_unknown"
+
+
+def test_intents_of_an_order_come_by_how_they_stand() -> None:
+    stand = [CANCELLED, FAILED, UNKNOWN, PENDING, DONE]
+    every = sorted((an_intent(status=each) for each in stand), key=outcomes.weight)
+
+    assert [each.status for each in every] == [DONE, UNKNOWN, PENDING, CANCELLED, FAILED]
