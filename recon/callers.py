@@ -156,6 +156,9 @@ def standing(gate: Gate, row: Guarded, noun: str, now: datetime, *, until: float
     """Return how a side effect stands, looked up where nobody knows; sends nothing.
 
     until: when whoever asks has waited long enough, on the gate's timer.
+
+    Raises:
+        ReconError: the database is away, and nobody can say what was told of what was never sent.
     """
     if guarding.step(row) is guarding.Step.LOOK:
         with suppress(ReconError):  # A run or a person is faster, or the database is away.
@@ -164,7 +167,10 @@ def standing(gate: Gate, row: Guarded, noun: str, now: datetime, *, until: float
         return gate.confirm(row, noun, until=until)
     if row.status is IntentStatus.FAILED:
         return outcomes.failed(noun, row)
-    if row.first_sent_at is None and row.until <= now:
+    unsent = row.first_sent_at is None and row.until <= now
+    if (unsent or row.status is IntentStatus.CANCELLED) and gate.was_kept_back(row):
+        return outcomes.kept_back(noun, row.key)
+    if unsent:
         return outcomes.not_sent(noun, row.key, "nobody has sent it")
     with suppress(ReconError):  # The database is away.
         if gate.may_send_again(row) and not gate.is_switched_off(row):

@@ -16,11 +16,11 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from recon.doors import intents
-from recon.doors.store import strangers
+from recon.doors.store import calls, strangers
 from recon.doors.store.engines import Database
 from recon.model.errors import LeaseLost, ReconError
 from recon.model.hands import Hands
-from recon.model.records.guarded import Finding, FindingKind, Guarded, Outcome, Settled
+from recon.model.records.guarded import Finding, FindingKind, Guarded, Outcome, OutcomeStatus, Settled
 from recon.model.records.words import IntentStatus
 from recon.model.settings import GuardSettings
 from recon.rules import guarding, outcomes
@@ -81,6 +81,15 @@ class Lookups:
         """
         with self._database.read() as connection:
             return intents.switched_off(connection, row.tool, row)
+
+    def was_kept_back(self, row: Guarded) -> bool:
+        """Return whether a caller was told that a kill switch keeps it back, and to hand it over to a person.
+
+        Raises:
+            ReconError: the database is away.
+        """
+        with self._database.read() as connection:
+            return calls.was(connection, row.account, row.key, OutcomeStatus.DISABLED)
 
     def confirm(self, row: Guarded, noun: str, *, until: float | None = None) -> Outcome:
         """Return how what is done stands now; it stays done where the world does not say."""

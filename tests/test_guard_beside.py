@@ -21,7 +21,22 @@ from recon.model.holds import guarded
 from recon.model.records.guarded import Settled
 from recon.model.records.words import IntentKey, IntentStatus
 from recon.model.settings import ProviderSettings, Secret, Settings
-from tests.guards import HASTY, LISTS, ORDER, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, told
+from recon.rules import outcomes
+from tests.guards import (
+    HASTY,
+    LISTS,
+    NOUN,
+    ORDER,
+    PATIENT,
+    PAYMENT,
+    REFUNDS,
+    Shop,
+    a_shop,
+    key_of,
+    provider,
+    statuses,
+    told,
+)
 from tests.sandboxes import STRIPE_KEY, Street
 
 
@@ -130,6 +145,30 @@ def test_the_status_of_an_order_leads_with_what_went_back_however_much_was_rejec
 
     assert [str(each.status) for each in (found, *found.others)] == ["already_done"] + ["rejected"] * 9
     assert "No call has sent this one." in off.message
+
+
+@pytest.mark.parametrize("turned_away", [False, True])
+def test_the_status_of_what_the_switch_kept_back_sends_whoever_asks_to_a_person(
+    shop: Shop, *, turned_away: bool
+) -> None:
+    """They were told to hand it over, and so it may have been done by hand."""
+    if turned_away:
+        shop.street.fault(REFUNDS, "403")
+        shop.refund()
+    before = shop.tool.check_refund_status(ORDER)
+    shop.throw()
+    off = shop.refund()
+    shop.pass_time(minutes=2)
+    shop.tool.settle()
+    thrown = shop.tool.check_refund_status(ORDER)
+    shop.throw(thrown=False)
+    lifted = shop.tool.check_refund_status(ORDER)
+    shop.refund()
+    done = shop.tool.check_refund_status(ORDER)
+
+    assert statuses(off, thrown, lifted, done) == ["disabled", "rejected", "rejected", "already_done"]
+    assert thrown == lifted == outcomes.kept_back(NOUN, IntentKey(key_of()))
+    assert "ask them" not in before.message
 
 
 def test_the_status_of_what_nobody_knows_is_looked_up(shop: Shop) -> None:

@@ -109,6 +109,15 @@ def disabled(noun: str, key: IntentKey) -> Outcome:
     return Outcome(OutcomeStatus.DISABLED, said, key)
 
 
+def kept_back(noun: str, key: IntentKey) -> Outcome:
+    """Return that the kill switch kept it back when it was asked for, which a person was told of then."""
+    said = (
+        f"The {noun} was not sent while the tool was switched off. A person may have done it by hand: ask "
+        "them before it is asked for again."
+    )
+    return Outcome(OutcomeStatus.REJECTED, said, key)
+
+
 def not_sent(noun: str, key: IntentKey | None, why: str) -> Outcome:
     """Return that nothing was done, and why: a later call may do it."""
     reason = _sentence(refusals.spoken(why))

@@ -153,6 +153,15 @@ TOLD = [
         ),
     ),
     (
+        outcomes.kept_back(NOUN, KEY),
+        "rejected",
+        None,
+        (
+            f"{IT} was not sent while the tool was switched off. A person may have done it by hand: ask them "
+            "before it is asked for again."
+        ),
+    ),
+    (
         outcomes.not_sent(NOUN, KEY, "the provider is busy"),
         "rejected",
         None,
@@ -223,7 +232,7 @@ def test_only_what_was_certainly_not_sent_may_be_asked_for_again() -> None:
     assert len(may) == 4
     assert all("not sent" in each or "Nothing was sent" in each for each in may)
     others = [each.message for each, *_ in TOLD if each.message not in may]
-    assert all("o not" in each or "ever asked for" in each for each in others)
+    assert all("o not" in each or "ever asked for" in each or "ask them before" in each for each in others)
 
 
 def test_what_is_told_is_short_and_holds_no_key_and_no_request() -> None:

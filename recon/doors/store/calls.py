@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, selec
 
 from recon.doors.store.engines import Database
 from recon.model.guarded import CONCLUDED, calls
-from recon.model.records.guarded import Asked, Guarded, Outcome, Wanted
+from recon.model.records.guarded import Asked, Guarded, Outcome, OutcomeStatus, Wanted
 from recon.model.records.tools import ToolCall
 from recon.model.records.words import AccountId, IntentKey
 
@@ -90,6 +90,12 @@ def of(connection: Connection, account: AccountId, key: IntentKey) -> tuple[tupl
     first = select(calls).where(of_intent).order_by(calls.c.number).limit(OF_INTENT)
     number = connection.scalar(select(func.count()).select_from(calls).where(of_intent)) or 0
     return tuple(map(_record, connection.execute(first).mappings())), number
+
+
+def was(connection: Connection, account: AccountId, key: IntentKey, answer: OutcomeStatus) -> bool:
+    """Return whether any call for an intent was told this."""
+    told = (calls.c.account == account) & (calls.c.intent_key == key) & (calls.c.answer == answer)
+    return connection.scalar(select(calls.c.number).where(told).limit(1)) is not None
 
 
 def asked(database: Database, tool: str) -> bool:
