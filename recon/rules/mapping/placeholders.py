@@ -16,14 +16,19 @@ _OFTEN = 3  # Rows with the same text that is no id: it stands for none.
 _MOST = 0.6  # Of the cells must be ids of the provider's: else they are somebody's own.
 
 
-def known(drawn: Drawn) -> list[str]:
+def find(drawn: Drawn) -> list[str]:
+    """Return what counts as empty in the columns that are read; what nobody knows is said as a doubt too."""
+    return [*_known(drawn), *_strangers(drawn)]
+
+
+def _known(drawn: Drawn) -> list[str]:
     """Return the known words in the columns that are read."""
     sources = {source for line in drawn.lines for source in line.told.needs}
     held = {cell for source in sources for cell in drawn.sample.filled(source) if isinstance(cell, str)}
     return [word for word in EMPTY if word in held]
 
 
-def strangers(drawn: Drawn) -> list[str]:
+def _strangers(drawn: Drawn) -> list[str]:
     """Return what stands again and again where an id should, and say it of each."""
     ids = {source: line.ours for line in drawn.lines if line.ours in _IDS for source in line.told.needs}
     others = {cell for source in _read(drawn) - set(ids) for cell in map(str, cells_of(drawn.sample, source))}

@@ -19,6 +19,7 @@ from recon.rules.mapping.names import BEGINNINGS, normal
 
 _HANDLED = frozenset({"amount", "amount_minor", "currency", "status"})
 _PLAIN = frozenset({"system", "operator_key"})  # Read by our own names alone.
+_WHOSE = "Is it what you meant to refund (--side intents) or what the provider did (--side refunds)?"
 # What says which refund belongs to which intent.
 _TIES = {
     INTENTS: frozenset({"payment", "refund_id"}),
@@ -61,8 +62,7 @@ def propose(
         f"Rows whose {each.column} says {each.words[0]} are left out as totals." for each in closing
     ]
     if side is None and not guess.sure:
-        text = "Is it what you meant to refund (--side intents) or what the provider did (--side refunds)?"
-        drawn.questions.append(Question("side", text))
+        drawn.questions.append(Question("side", _WHOSE))
     settled = {} if preset is None else _of_preset(drawn, like, preset)
     _draw(drawn, settled, known)
     heads = {ours: column.sources[0] for ours, column in known.side.columns.items() if column.sources}
@@ -72,7 +72,6 @@ def propose(
         drawn.doubts.append(_UNTIED[taken])
     if sample.objects:
         _keep_to_keys(drawn)
-    empty = (*placeholders.known(drawn), *placeholders.strangers(drawn))
     return Proposal(
         side=taken,
         side_why="as you said" if side is not None else guess.why,
@@ -81,7 +80,7 @@ def propose(
         made_by=known.tool,
         preset=None if preset is None else preset.name,
         filters=filters,
-        empty=tuple(dict.fromkeys((*like.empty, *empty))),
+        empty=tuple(dict.fromkeys((*like.empty, *placeholders.find(drawn)))),
         zone=drawn.zone or like.zone,
         words=drawn.words,
         doubts=tuple(drawn.doubts),
