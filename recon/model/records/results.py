@@ -90,7 +90,7 @@ class Reject:
     account: when it could be read, else "". reason: one sentence. names: the intent keys a rejected refund
     names, or the refund ids a rejected intent names: what it touches is withheld. payments: the PaymentIntent
     and the charge, or the intent's payment: only to be said of what else is on them; neither written nor
-    stored. Never carries amounts or customer data.
+    stored, so that a stored reject equals the one it was. Never carries amounts or customer data.
     """
 
     source: str
@@ -99,7 +99,7 @@ class Reject:
     reason: str
     account: AccountId = AccountId("")
     names: tuple[str, ...] = ()
-    payments: tuple[str, ...] = ()
+    payments: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
