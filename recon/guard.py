@@ -185,7 +185,7 @@ class RefundTool:
         try:
             named = keys.order(order_id, account)
             if isinstance(named, Unfit):
-                return outcomes.refused(named.reason)
+                return outcomes.refused(named)
             noun = f"refund of order {named[0]}"
             return self._status(*named)
         except ReconError as error:  # The database is away.
@@ -227,7 +227,7 @@ class RefundTool:
         try:
             business = keys.refund(**asked)
             if isinstance(business, Unfit):
-                return outcomes.refused(business.reason)
+                return outcomes.refused(business)
             wanted = self._wanted(business, about.get("reason"))
             noun, key = wanted.noun, wanted.key
             return self._gate.call(wanted, callers.asked({**asked, **about}), give_up=give_up, began=began)

@@ -175,7 +175,7 @@ def unfit(reason: str) -> Outcome:
 def _named(order_id: object) -> str | Outcome:
     """Return an order in its one spelling, or why there can be none."""
     found = keys.order(order_id, "")
-    return outcomes.refused(found.reason) if isinstance(found, Unfit) else found[0]
+    return outcomes.refused(found) if isinstance(found, Unfit) else found[0]
 
 
 def _payable(named: str, found: object, *, status: bool) -> Payable | Outcome:

@@ -25,6 +25,8 @@ LONGEST = 255
 _NO_ORDER = "order_id must say which order is refunded; found none"
 _BITS = 64  # Of a number: what any column of ours holds, and what Python writes out at once.
 _OPERATION = re.compile(r"[a-z][a-z0-9_]{0,63}")
+# Fields that code gives: a model that asks for a refund has no other value for them.
+_BY_CODE = {"reference", "account", "customer_id"}
 # Letters that a header can hold; what the provider calls its payments has no others.
 _PAYMENT = re.compile(r"[A-Za-z0-9_]{1,255}")
 
@@ -74,7 +76,7 @@ def normal(fields: Mapping[str, object]) -> dict[str, str] | Unfit:
     found = {name: _name(value) for name, value in fields.items()}
     for name, value in found.items():
         if isinstance(value, Unfit):
-            return Unfit(f"{name} {value.reason}")
+            return Unfit(f"{name} {value.reason}", for_person=value.for_person or name in _BY_CODE)
     return {name: value for name, value in found.items() if isinstance(value, str)}
 
 
@@ -123,7 +125,9 @@ def refund(
         return Unfit(_NO_ORDER)
     if not isinstance(payment, str) or not _PAYMENT.fullmatch(payment.strip()):
         return Unfit(
-            f"payment must be the provider's id of the payment, such as pi_123; found {_shown(payment)}"
+            "payment must be the provider's id of the payment, such as pi_123, of at most 255 of A-Z, a-z, "
+            f"0-9 and _; found {_shown(payment)}",
+            for_person=True,
         )
     code = currency.strip().lower() if isinstance(currency, str) else ""
     if code not in money.EXPONENTS:
@@ -157,14 +161,14 @@ def _name(value: object) -> str | Unfit | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return Unfit(f"must be a text or a whole number; found {_shown(value)}")
     if isinstance(value, int) and value.bit_length() > _BITS:
-        return Unfit("must be a name; found a number too large to write")
+        return Unfit("must be a name; found a number too large to write", for_person=True)
     text = spellings.seen(unicodedata.normalize("NFC", str(value)))
     return _unfit(text) or text or None
 
 
 def _unfit(name: str) -> Unfit | None:
     if len(name) > LONGEST:
-        return Unfit(f"must have at most {LONGEST} characters; found {len(name)}")
+        return Unfit(f"must have at most {LONGEST} characters; found {len(name)}", for_person=True)
     if any(unicodedata.category(each) in {"Cc", "Cs"} for each in name):
         return Unfit("must hold no control characters")
     plain = unicodedata.normalize("NFKC", name)

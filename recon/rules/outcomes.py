@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from recon.model import money, refusals
-from recon.model.records.guarded import Finding, Guarded, Outcome, OutcomeStatus, Wanted
+from recon.model.records.guarded import Finding, Guarded, Outcome, OutcomeStatus, Unfit, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
@@ -181,9 +181,13 @@ def weight(intent: Intent) -> int:
     return _OPEN if unsettled else _NEVER
 
 
-def refused(why: str) -> Outcome:
-    """Return that what was asked for cannot be."""
-    return Outcome(OutcomeStatus.REJECTED, f"Nothing was sent: {_sentence(why)} Correct it, then ask again.")
+def refused(why: str | Unfit) -> Outcome:
+    """Return that what was asked for cannot be, and whether whoever asked can correct it."""
+    found = why if isinstance(why, Unfit) else Unfit(why)
+    step = (
+        "Do not try again; hand it over to a person." if found.for_person else "Correct it, then ask again."
+    )
+    return Outcome(OutcomeStatus.REJECTED, f"Nothing was sent: {_sentence(found.reason)} {step}")
 
 
 def _is_refund(noun: str) -> bool:

@@ -103,6 +103,7 @@ def test_what_the_books_do_not_say_is_a_stable_refusal(
 
     assert first == second
     assert (str(first.status), why in first.message) == ("rejected", True)
+    assert ("hand it over to a person" in first.message) is ("payment must" in why)
     assert (str(seen.status), host.shop.posts()) == (status, [])
 
 

@@ -198,6 +198,33 @@ def test_what_cannot_be_asked_for_is_said(changes: dict[str, object], expected: 
 
 
 @pytest.mark.parametrize(
+    "changes, for_person",
+    [
+        ({"payment": "pi 1"}, True),
+        ({"payment": None}, True),
+        ({"order_id": "x" * 256}, True),
+        ({"order_id": 10**5000}, True),
+        ({"reference": "a\x00b"}, True),
+        ({"account": 1.5}, True),
+        ({"customer_id": {}}, True),
+        ({"order_id": " "}, False),
+        ({"order_id": "a\x00b"}, False),
+        ({"currency": "dollars"}, False),
+        ({"amount": "-1"}, False),
+    ],
+)
+def test_what_code_gives_is_for_a_person(changes: dict[str, object], *, for_person: bool) -> None:
+    found = keys.refund(**(ORDER | changes))
+
+    assert isinstance(found, Unfit)
+    assert found.for_person is for_person
+
+
+def test_a_payment_is_refused_with_the_characters_that_it_may_have() -> None:
+    assert "of at most 255 of A-Z, a-z, 0-9 and _; found 'pi-1'" in flaw(payment="pi-1")
+
+
+@pytest.mark.parametrize(
     "order, expected", [(" ", "order_id must say which order"), (True, "order_id must be a")]
 )
 def test_an_order_alone_is_refused_in_the_same_words(order: object, expected: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recon.model import refusals
-from recon.model.records.guarded import Outcome, Wanted
+from recon.model.records.guarded import Outcome, Unfit, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.results import Money
 from recon.model.records.words import IntentKey, IntentStatus
@@ -190,6 +190,12 @@ TOLD = [
         "rejected",
         None,
         "Nothing was sent: amount must be positive; found 0. Correct it, then ask again.",
+    ),
+    (
+        outcomes.refused(Unfit("payment must be an id", for_person=True)),
+        "rejected",
+        None,
+        "Nothing was sent: payment must be an id. Do not try again; hand it over to a person.",
     ),
 ]
 

@@ -102,9 +102,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """Why something cannot be asked for: one sentence that says what was expected and what was found."""
+    """Why something cannot be asked for.
+
+    reason: one sentence that says what was expected and what was found. for_person: nobody who asks again
+    makes it better, because code or the books gave it.
+    """
 
     reason: str
+    for_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
