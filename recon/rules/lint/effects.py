@@ -75,7 +75,7 @@ def of(source: Source, call: ast.Call) -> Effect | None:
     """Return what a call does to money; None when it does nothing that is known here."""
     if trees.callee(source, call) is not None or _is_decorator(source, call):
         return _by_wrapper(source, call)
-    name = _called(source, call)
+    name = called(source, call)
     if _STRIPE_CLASS.search(name) and name.rpartition(".")[2].startswith(("create", "refund")):
         return _judged(source, call, name, _from_keywords(source, call))
     if _CLIENT.fullmatch(name) and (_CLIENTS.search(name) or imports(source, "stripe")):
@@ -87,7 +87,7 @@ def of(source: Source, call: ast.Call) -> Effect | None:
     return _by_http(source, call, name)
 
 
-def _called(source: Source, call: ast.Call) -> str:
+def called(source: Source, call: ast.Call) -> str:
     """Return the dotted name of what a call calls, or hands on: `to_thread(stripe.Refund.create, ...)`."""
     name = trees.dotted(source, call.func)
     if isinstance(call.func, ast.Name):  # create = stripe.Refund.create
@@ -122,10 +122,10 @@ def _judged(source: Source, call: ast.Call, name: str, found: Found) -> Effect:
     second = second_key(source, call)
     if second is not None:
         state, keys = State.GIVEN, (second,)
-    return Effect(call, _shown(name), state, keys=keys)
+    return Effect(call, shown(name), state, keys=keys)
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
     """Return a dotted name as a sentence shows it."""
     return name.replace("[]", "").replace("()", "").lstrip(".")
 

@@ -19,7 +19,8 @@ from recon.rules.lint.trees import Source
 PYTHON = (".py", ".pyi")
 SUFFIXES = (*PYTHON, *files.PROSE, *files.DATA)
 _CONCERNS = re.compile(
-    r"idempoten|paypal-request|refund|charge|payment|transfer|payout|retry|again|recon:", re.IGNORECASE
+    r"idempoten|paypal-request|refund|payable|charge|payment|transfer|payout|retry|again|recon:",
+    re.IGNORECASE,
 )
 
 

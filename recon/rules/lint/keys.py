@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from recon.model.phrases import opening
 from recon.model.records.flaws import Rule
-from recon.rules.lint import effects, origins, retries, sinks, trees, words
+from recon.rules.lint import effects, origins, references, retries, sinks, trees, words
 from recon.rules.lint.effects import Effect, State
 from recon.rules.lint.origins import Origin
 from recon.rules.lint.retries import Retry
@@ -18,11 +18,12 @@ from recon.rules.lint.trees import Function, Source
 Found = tuple[ast.AST, Rule, str]  # Where, which rule, and the sentence.
 
 _INSTEAD = "build it from the order and its reference, or pass the stored intent's key"
+_REFERENCE_INSTEAD = "give what the return or the order line is called, out of your own books"
 _OF_WHAT = {
-    Rule.KEY_FROM_RANDOM: "which is new on every attempt, so that a retry is a second one",
-    Rule.KEY_FROM_CLOCK: "which is another time on every attempt, so that a retry is a second one",
-    Rule.KEY_FROM_ATTEMPT: "which another attempt or worker does not share, so that a retry is a second one",
-    Rule.KEY_FROM_CALL_ID: "which names who asked and not what for, so that asking again is a second one",
+    Rule.KEY_FROM_RANDOM: "which is new on every attempt",
+    Rule.KEY_FROM_CLOCK: "which is another time on every attempt",
+    Rule.KEY_FROM_ATTEMPT: "which another attempt or worker does not share",
+    Rule.KEY_FROM_CALL_ID: "which names who asked and not what for",
 }
 _ORDER = tuple(_OF_WHAT)  # Of several origins of one key, the first of these is said.
 
@@ -36,6 +37,8 @@ def of(source: Source) -> Iterator[Found]:
         said |= {each.node for each in found}
         if new and not in_test(source, sink.node):
             yield _unstable(source, sink, new)
+        if sink.is_reference and not in_test(source, sink.node):
+            yield from _said(source, sink)
     mounted = retries.mounted(source)
     for call in source.calls:
         effect = effects.of(source, call)
@@ -65,15 +68,31 @@ def _unstable(source: Source, sink: Sink, found: Sequence[Origin]) -> Found:
         if retry is None:
             break
         if each.rule != Rule.KEY_FROM_CALL_ID and retries.changes(source, retry, each.at):
+            instead = f"make it once, before the first try: {_INSTEAD}"
             why = (
                 f"{opening(sink.what)} comes from {_made(sink, each)} each time the {retry.word} at line "
-                f"{retry.line} repeats it, so that each try moves the money again; make it once, before the "
-                f"first try: {_INSTEAD}."
+                f"{retry.line} repeats it, so that each try moves the money again; "
+                f"{_REFERENCE_INSTEAD if sink.is_reference else instead}."
             )
             return sink.node, Rule.RETRY_NEW_KEY, why
     first = found[0]
-    why = f"{opening(sink.what)} comes from {_made(sink, first)}, {_OF_WHAT[first.rule]}; {_INSTEAD}."
+    again = "asking again" if first.rule == Rule.KEY_FROM_CALL_ID else "a retry"
+    then = "each call is another refund" if sink.is_reference else f"{again} is a second one"
+    why = (
+        f"{opening(sink.what)} comes from {_made(sink, first)}, {_OF_WHAT[first.rule]}, so that {then}; "
+        f"{_REFERENCE_INSTEAD if sink.is_reference else _INSTEAD}."
+    )
     return sink.node, first.rule, why
+
+
+def _said(source: Source, sink: Sink) -> Iterator[Found]:
+    """Return what is wrong with a reference that a model says, and nothing looks up."""
+    if references.said_by_a_model(source, sink.key):
+        why = (
+            f"{opening(sink.what)} is what the model says, and other words of it are another refund; "
+            f"{_REFERENCE_INSTEAD}."
+        )
+        yield sink.node, Rule.KEY_FROM_RANDOM, why
 
 
 def _made(sink: Sink, origin: Origin) -> str:

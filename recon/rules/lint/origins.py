@@ -142,7 +142,7 @@ def _of_parameter(source: Source, node: ast.Name, function: Function, way: _Way)
     if words.of_name(node.id) is not None:
         yield from _as_named(source, node, node.id, way)
         return
-    if words.is_models(node.id) and _says(source, function, node.id):
+    if words.is_models(node.id) and says(source, function, node.id):
         yield Origin(Rule.KEY_FROM_RANDOM, f"what the model says as {node.id}", node, way.at)
         return
     default = trees.parameters(function)[node.id]
@@ -155,7 +155,7 @@ def _of_parameter(source: Source, node: ast.Name, function: Function, way: _Way)
                 yield from _of(source, argument, _outside(way, trees.scope_of(source, call), argument))
 
 
-def _says(source: Source, function: Function, parameter: str) -> bool:
+def says(source: Source, function: Function, parameter: str) -> bool:
     """Return whether a model calls a function and says this parameter; what is injected it does not say."""
     if not any(words.marks_a_tool(each) for each in trees.decorators(source, function)):
         return False

@@ -1,4 +1,4 @@
-"""Where in a module an idempotency key is given to something, or made for others to give.
+"""Where in a module an idempotency key, or a reference that makes one, is given to something or made to give.
 
 Never judges the key.
 """
@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recon.rules.lint import effects, holdings, trees, words
+from recon.rules.lint import effects, holdings, references, trees, words
 from recon.rules.lint.trees import Function, Source
 
 _PAIR = 2  # A header as a tuple: its name and its value.
@@ -19,12 +19,14 @@ _ROWS = ("objects.", "session.query", "insert()", ".values")
 class Sink:
     """One key.
 
-    key: its expression. node: where it is said to stand. what: what a sentence calls it.
+    key: its expression. node: where it is said to stand. what: what a sentence calls it. is_reference: the
+    guard makes the key of it.
     """
 
     key: ast.expr
     node: ast.AST
     what: str
+    is_reference: bool = False
 
 
 def of(source: Source) -> Iterator[Sink]:
@@ -33,6 +35,7 @@ def of(source: Source) -> Iterator[Sink]:
     for node in source.nodes:
         match node:
             case ast.Call():
+                yield from _of_guard(source, node)
                 yield from _of_call(source, node)
             case ast.Dict():
                 yield from _of_display(source, node)
@@ -49,6 +52,13 @@ def of(source: Source) -> Iterator[Sink]:
             case _:
                 pass
     yield from made
+
+
+def _of_guard(source: Source, call: ast.Call) -> Iterator[Sink]:
+    """Return the references that a call gives the guard."""
+    for value in references.of(source, call):
+        what = f"the reference of {effects.shown(effects.called(source, call))}"
+        yield Sink(value, value, what, is_reference=True)
 
 
 def _of_call(source: Source, call: ast.Call) -> Iterator[Sink]:
