@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Self
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from recon import callers, handling
 from recon.callers import Clock, GiveUp
@@ -191,15 +191,11 @@ class Guard:
         named = self._named(fields, account)
         if isinstance(named, Unfit):
             return outcomes.refused(named.reason)
-        told: object = by  # Of a host without types.
-        if not isinstance(told, str) or characters.is_blank(told):
-            return outcomes.refused(_NOBODY)
-        if result_id is not None and handling.named(result_id) != result_id:
-            return outcomes.refused(_NO_ID)
-        with self._database.write() as connection:
-            row = intents.read(connection, *named)
-            if row is not None and row.first_sent_at is not None:
-                row = self._concluded(connection, row, result_id, characters.keepable(by), done=done)
+        row = conclude(
+            self._database, self._tool, *named, done=done, by=by, result_id=result_id, clock=self._clock
+        )
+        if isinstance(row, Unfit):
+            return outcomes.refused(row.reason)
         return self._standing(row, noun, self._gate.deadline())
 
     def settle(self) -> Settled:
@@ -278,23 +274,6 @@ class Guard:
             raise ConfigurationError(wrong)
         return found[0], keys.make(self._declared.operation, *found)
 
-    def _concluded(
-        self, connection: Connection, row: Guarded, result_id: str | None, who: str, *, done: bool
-    ) -> Guarded:
-        """Return what it is by a person's word; as it was where it is settled, or a call is at it."""
-        now = self._clock()  # Not before: the transaction may have waited, and leases are read by this.
-        held = intents.take(connection, row, who, now=now, until=now)
-        if held is None or held.first_sent_at is None:
-            return row
-        refusal = None if done else f"{who} found that it was not done"
-        status = IntentStatus.DONE if done else IntentStatus.FAILED
-        row = replace(
-            held, tool=self._tool, status=status, result_id=result_id, refusal=refusal, updated_at=now
-        )
-        intents.write(connection, row, release=now)
-        calls.note_conclusion(connection, row, who, now)
-        return row
-
     def _prints(self, body: Mapping[str, object]) -> dict[str, str] | Unfit:
         """Return what the same key must always come with, or why this body cannot be sent.
 
@@ -329,6 +308,46 @@ class Guard:
         if self._proves or outcome.status is not OutcomeStatus.PENDING_UNKNOWN:
             return outcome
         return outcomes.unknown(noun, outcome.intent_key, person=True)
+
+
+def conclude(
+    database: Database,
+    tool: str,
+    account: AccountId,
+    key: IntentKey,
+    *,
+    done: bool,
+    by: str,
+    result_id: str | None = None,
+    clock: Clock = callers.utc_now,
+) -> Guarded | Unfit | None:
+    """Write down what a person found out of one key, as Guard.conclude, and return how it is then.
+
+    It is as it was where nothing was sent, it is settled, or a call is at it; None where nobody asked for it.
+
+    Raises:
+        ReconError: the database is away. Nothing was written.
+    """
+    told: object = by  # Of a host without types.
+    if not isinstance(told, str) or characters.is_blank(told):
+        return Unfit(_NOBODY)
+    if result_id is not None and handling.named(result_id) != result_id:
+        return Unfit(_NO_ID)
+    who = characters.keepable(by)
+    with database.write() as connection:
+        row = intents.read(connection, account, key)
+        if row is None or row.first_sent_at is None:
+            return row
+        now = clock()  # Not before: the transaction may have waited, and leases are read by this.
+        held = intents.take(connection, row, who, now=now, until=now)
+        if held is None or held.first_sent_at is None:
+            return row
+        refusal = None if done else f"{who} found that it was not done"
+        status = IntentStatus.DONE if done else IntentStatus.FAILED
+        row = replace(held, tool=tool, status=status, result_id=result_id, refusal=refusal, updated_at=now)
+        intents.write(connection, row, release=now)
+        calls.note_conclusion(connection, row, who, now)
+        return row
 
 
 def _refusal(declared: Registry, tool: str, *, finds: bool) -> str | None:

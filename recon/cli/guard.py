@@ -1,10 +1,10 @@
-"""`recon guard`: how long guarded calls take, and which time limits follow from it."""
+"""`recon guard`: what nobody knows of guarded calls, and how long they take, and the limits that follow."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recon.cli import books
+from recon.cli import books, unknowns
 from recon.cli.options import Format, Output
 from recon.model.characters import harmless
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="guard",
-    help="Look after the guarded calls: how long they take.",
+    help="Look after the guarded calls: what nobody knows of them, how long they take.",
     no_args_is_help=True,
 )
 _DAYS = 30
@@ -24,10 +24,13 @@ _AGENTS_SECONDS = 30  # As recon.toml has it.
 _HEADS = ("tool", "", "number", "p50", "p95", "p99", "longest")
 
 
+app.command("unknown")(unknowns.unknown)
+app.command("conclude")(unknowns.conclude)
+
+
 @app.callback()
 def group() -> None:
-    """Look after the guarded calls: how long they take."""
-    # Without a callback, typer takes a group's only command for the group.
+    """Look after the guarded calls: what nobody knows of them, how long they take."""
 
 
 @app.command()

@@ -10,6 +10,7 @@ import typer
 
 from recon.cli import exits
 from recon.cli.options import Format, Output
+from recon.cli.unknowns import COMMAND
 from recon.model import money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.phrases import duration
@@ -224,7 +225,7 @@ def _unknown(unknown: int, pending: int) -> str:
 def _told(effects: Mapping[str, Any]) -> str:
     """Return which guarded tool waits for an answer, and for how long."""
     age = duration(timedelta(seconds=effects["age_seconds"]))
-    return harmless(f"{effects['tool']}: {effects['unknown']:,} unknown, oldest {age}")
+    return harmless(f"{effects['tool']}: {effects['unknown']:,} unknown, oldest {age}: {COMMAND}")
 
 
 def _verdict(verdict: str | None) -> str:

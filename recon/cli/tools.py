@@ -9,6 +9,7 @@ import typer
 from recon.cli import books, exits
 from recon.cli.operators import actor
 from recon.cli.options import Format, Output
+from recon.cli.unknowns import COMMAND
 from recon.model.characters import harmless
 from recon.model.errors import NotPermitted, ReconError
 
@@ -56,7 +57,7 @@ def show(output: Output = Format.TABLE) -> None:
     for name, switch in stands.items():
         tool = found.get(name)
         effect = "undeclared" if tool is None else tool.effect
-        lacks = f"  {unknown[name]:,} unknown: recon status" if unknown[name] else ""
+        lacks = f"  {unknown[name]:,} unknown: {COMMAND}" if unknown[name] else ""
         key = f"  key: {', '.join(tool.key)}" if tool is not None and tool.key else ""
         print(f"{name:{width}}  {effect:11}  {_standing(switch)}{key}{lacks}")
 

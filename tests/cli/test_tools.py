@@ -49,7 +49,7 @@ def test_what_is_unknown_of_a_tool_is_counted(database: Database, database_url: 
     values = json.loads(said(database_url, "list", "--format", "json", config=config))
 
     assert [each for each in listed if "unknown" in each] == [
-        "charge_card          side_effect  on  key: order_id  1 unknown: recon status"
+        "charge_card          side_effect  on  key: order_id  1 unknown: recon guard unknown"
     ]
     assert {each["name"]: each["unknown"] for each in values} == {
         "refund_order": 0,

@@ -6,12 +6,15 @@ Each answer may look through a whole table, once: for a command, not for a metri
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from recon.doors.store.engines import Database
 from recon.model.holds import guarded
 from recon.model.records.words import UNSETTLED, IntentStatus
 from recon.model.tables import intents, rejects
+
+# A guarded row and the intent that is the same decision, where there is one.
+SAME = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +43,25 @@ class Unsettled:
 
 def unsettled(database: Database, *, now: datetime) -> tuple[Unsettled, ...]:
     """Return the tools with such effects, by name, refund tools among them."""
-    same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
     query = (
         select(guarded.c.tool, func.count(), func.min(guarded.c.first_sent_at))
-        .outerjoin(intents, same)
-        .where(guarded.c.status.in_(UNSETTLED), guarded.c.first_sent_at.is_not(None))
-        .where(guarded.c.until <= now)  # Nobody is at it.
-        .where(or_(intents.c.status.is_(None), intents.c.status.in_(UNSETTLED)))  # Nor has settled it.
+        .outerjoin(intents, SAME)
+        .where(*nobody_knows(now))
         .group_by(guarded.c.tool)
         .order_by(guarded.c.tool)
     )
     with database.read() as connection:
         return tuple(Unsettled(row[0], int(row[1]), row[2]) for row in connection.execute(query))
+
+
+def nobody_knows(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Return what is true of a guarded row, beside its intent by SAME, of which nobody knows."""
+    return (
+        guarded.c.status.in_(UNSETTLED),
+        guarded.c.first_sent_at.is_not(None),
+        guarded.c.until <= now,  # Nobody is at it.
+        or_(intents.c.status.is_(None), intents.c.status.in_(UNSETTLED)),  # Nor has settled it.
+    )
 
 
 def pending(database: Database) -> int:
