@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
-from recon.rules.lint import holdings, mappings, trees, urls, words, wrappers
+from recon.rules.lint import aliases, holdings, mappings, trees, urls, words, wrappers
 from recon.rules.lint.trees import Source
 
 _NOUNS = r"(?:refunds?|charges?|payment_?intents?|transfers?|payouts?)"
@@ -75,7 +75,14 @@ def of(source: Source, call: ast.Call) -> Effect | None:
     """Return what a call does to money; None when it does nothing that is known here."""
     if trees.callee(source, call) is not None or _is_decorator(source, call):
         return _by_wrapper(source, call)
-    name = called(source, call)
+    effect = _by_name(source, call, called(source, call))
+    if effect is None and (name := aliases.behind(source, call)) is not None:
+        return _by_name(source, call, name)
+    return effect
+
+
+def _by_name(source: Source, call: ast.Call, name: str) -> Effect | None:
+    """Return what a call of a dotted name does to money; None when that says nothing."""
     if _STRIPE_CLASS.search(name) and name.rpartition(".")[2].startswith(("create", "refund")):
         return _judged(source, call, name, _from_keywords(source, call))
     if _CLIENT.fullmatch(name) and (_CLIENTS.search(name) or imports(source, "stripe")):

@@ -211,7 +211,7 @@ def _refusal(source: Source, value: ast.expr) -> str:
     status = statuses.refused(source, value)
     if status is None or any(_UNKNOWN.search(_plain(each)) for each in ast.walk(value)):
         return ""
-    return f"HTTP {status.value}"
+    return f"HTTP {status}"
 
 
 def _failure(source: Source, value: ast.expr) -> str:

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recon.rules.lint import trees, urls, words
+from recon.rules.lint import aliases, trees, urls, words
 from recon.rules.lint.trees import Function, Source
 
 _DEEPEST = 3  # Functions between a request and the call that sends it.
@@ -60,7 +60,10 @@ def _sendings(source: Source, way: tuple[Function, ...]) -> Iterator[ast.Call]:
     """Yield the calls of somebody else's client in these functions."""
     for function in way:
         for node in ast.walk(function):
-            if isinstance(node, ast.Call) and urls.goes_out(trees.dotted(source, node.func)):
+            if not isinstance(node, ast.Call):
+                continue
+            names = (trees.dotted(source, node.func), aliases.behind(source, node))
+            if any(name is not None and urls.goes_out(name) for name in names):
                 yield node
 
 
