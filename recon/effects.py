@@ -153,7 +153,7 @@ class Guard:
         try:
             named = self._named(fields, account)
             if isinstance(named, Unfit):
-                return outcomes.refused(named.reason)
+                return outcomes.refused(named)
             key = named[1]
             until = self._gate.deadline()
             with self._gate.reading(until) as connection:
@@ -190,12 +190,12 @@ class Guard:
         """
         named = self._named(fields, account)
         if isinstance(named, Unfit):
-            return outcomes.refused(named.reason)
+            return outcomes.refused(named)
         row = conclude(
             self._database, self._tool, *named, done=done, by=by, result_id=result_id, clock=self._clock
         )
         if isinstance(row, Unfit):
-            return outcomes.refused(row.reason)
+            return outcomes.refused(row)
         return self._standing(row, noun, self._gate.deadline())
 
     def settle(self) -> Settled:
@@ -227,7 +227,7 @@ class Guard:
         try:
             wanted = self._wanted(fields, body, noun, account)
             if isinstance(wanted, Unfit):
-                return outcomes.refused(wanted.reason)
+                return outcomes.refused(wanted)
             key, words = wanted.key, callers.asked({**fields, **about})
             outcome = self._gate.call(wanted, words, give_up=give_up, began=began)
             return self._told(outcome, noun)
@@ -263,7 +263,8 @@ class Guard:
         """
         told: object = fields  # Of a host without types.
         if not isinstance(told, Mapping) or not all(isinstance(name, str) for name in told):
-            return Unfit("the fields must have texts for names, and what makes the decision for values")
+            said = "the fields must have texts for names, and what makes the decision for values"
+            return Unfit(said, for_person=True)
         found = keys.decision(fields, account)
         if isinstance(found, Unfit):
             return found
@@ -282,11 +283,13 @@ class Guard:
         """
         told: object = body  # As above.
         if not isinstance(told, Mapping):
-            return Unfit(f"the body must be what is sent, by name; found {type(told).__name__}")
+            return Unfit(
+                f"the body must be what is sent, by name; found {type(told).__name__}", for_person=True
+            )
         try:
             whole = {name: stored.canonical(value) for name, value in body.items()}
         except (TypeError, ValueError) as error:  # A date, a Decimal, a number that is none.
-            return Unfit(f"the body must be as JSON has it; found that {error}")
+            return Unfit(f"the body must be as JSON has it; found that {error}", for_person=True)
         if self._declared is None:
             return whole
         lacking = [name for name in self._declared.fingerprint if name not in whole]

@@ -22,6 +22,7 @@ from recon.model.settings import Settings
 from tests.guards import LATE, eventually, statuses, told
 from tests.loops import in_a_thread
 
+HANDED = "Do not try again; hand it over to a person."
 NOWHERE = "sqlite:///nowhere.db"  # For what is refused before it is opened.
 PARCEL = """
 [tools.send_parcel]
@@ -100,6 +101,7 @@ UNFIT: list[tuple[dict[str, str], dict[str, object], str]] = [
     ({"order": "1"}, {"note": "Hi"}, "Expected to in the body of send_parcel"),
     ({"order": "1"}, {"to": date(2026, 3, 6)}, "the body must be as JSON has it"),
     ({"order": "1"}, {"to": float("nan")}, "the body must be as JSON has it"),
+    ({"order": "x" * 256}, {"to": "Ana"}, "order must have at most 255 characters"),
     (None, {"to": "Ana"}, "the fields must have texts for names"),  # type: ignore[list-item]  # from a host
     ({1: "1"}, {"to": "Ana"}, "the fields must have texts for names"),  # type: ignore[dict-item]  # as above
     ({"order": "1"}, None, "the body must be what is sent, by name; found NoneType"),  # type: ignore[list-item]  # as above
@@ -113,7 +115,8 @@ def test_what_the_file_does_not_declare_is_not_sent(
         outcomes = [guarded.call(fields, body, noun="parcel") for fields, body, _ in UNFIT]
 
     assert {*statuses(*outcomes)} == {"rejected"}
-    assert [why in each.message for each, (_, _, why) in zip(outcomes, UNFIT, strict=True)] == [True] * 8
+    assert [why in each.message for each, (_, _, why) in zip(outcomes, UNFIT, strict=True)] == [True] * 9
+    assert [HANDED in each.message for each in outcomes] == [False] * 3 + [True] * 6
     assert post.parcels == []
 
 
