@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from recon.cli import exits
+from recon.cli import exits, extras
 from recon.model import phrases
 from recon.model.characters import harmless
 
@@ -21,9 +21,10 @@ def deliver(
     up.
     Exit 4: some are left; what stopped them is said, and when the next is due.
     """
+    with extras.needed("recon deliver", "slack"):
+        from recon.doors.slack.posts import Slack
     from recon import delivery
     from recon.doors import config
-    from recon.doors.slack.posts import Slack
     from recon.doors.store import migrations, outbox
     from recon.doors.store.engines import Database
 

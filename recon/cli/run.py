@@ -1,5 +1,6 @@
 """`recon run`: one pass of the job, and what came of it as a table or JSON."""
 
+import importlib
 import json
 import sys
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recon.cli import exits, progress
+from recon.cli import exits, extras, progress
 from recon.cli.options import DryRun, FailOnMismatch, Format, Output, Wait, time
 from recon.model import phrases
 from recon.model.records.cases import Change
@@ -82,6 +83,9 @@ def carry_out(
     from recon.doors.store.engines import Database
     from recon.doors.stripe.provider import Provider
 
+    if deliver and not dry_run:  # Not after an hour's work.
+        with extras.needed("Sending notices", "slack"):
+            importlib.import_module("recon.delivery")
     settings = config.load()
     with Database.open(settings.database_url.reveal()) as database:
         migrations.check(database)

@@ -15,6 +15,7 @@ from typing import Self, cast
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from recon.sandbox import app
 from recon.sandbox.wire import TRANSPORT
@@ -52,7 +53,7 @@ class Sandbox:
             app.build(self._room),
             http=Connection,
             lifespan="off",
-            ws="websockets-sansio",
+            ws=WebSocketsSansIOProtocol,  # Not its name, which uvicorn looks up in a thread that has begun.
             log_config=None,
             log_level="critical",
             access_log=False,
