@@ -43,6 +43,7 @@ _HANDS_ON = re.compile(
     r"apply_async|Retrying\(\))$"
 )
 _NOTES = {"metadata", "notes"}  # What the provider keeps for us, and does not obey.
+GUARD = re.compile(r"(?:.*\.)?a?refund_order")
 _SECOND = re.compile(r"(?:^|\.)yookassa(?:\.\w+)*\.(?:Payment|Refund|Payout)\.create")
 
 
@@ -75,6 +76,8 @@ def of(source: Source, call: ast.Call) -> Effect | None:
     """Return what a call does to money; None when it does nothing that is known here."""
     if trees.callee(source, call) is not None or _is_decorator(source, call):
         return _by_wrapper(source, call)
+    if GUARD.fullmatch(called(source, call)) and imports(source, "recon"):
+        return None  # It makes the key itself.
     effect = _by_name(source, call, called(source, call))
     if effect is None and (name := aliases.behind(source, call)) is not None:
         return _by_name(source, call, name)

@@ -11,7 +11,6 @@ from recon.rules.lint import effects, mappings, origins, trees
 from recon.rules.lint.trees import Function, Source
 
 _ARGUMENT = "reference"
-_GUARD = re.compile(r"(?:.*\.)?a?refund_order")
 _PAYABLE = re.compile(r"recon(?:\.\w+)*\.Payable")
 _FOURTH = 3  # Where a Payable takes it without a name.
 
@@ -20,7 +19,7 @@ def of(source: Source, call: ast.Call) -> Iterator[ast.expr]:
     """Return the references that a call gives the guard; a function of the module is read itself."""
     name = effects.called(source, call)
     is_payable = bool(_PAYABLE.fullmatch(name))
-    if not (is_payable or _GUARD.fullmatch(name)) or trees.callee(source, call) is not None:
+    if not (is_payable or effects.GUARD.fullmatch(name)) or trees.callee(source, call) is not None:
         return
     if is_payable and not any(isinstance(each, ast.Starred) for each in call.args):
         yield from call.args[_FOURTH : _FOURTH + 1]
