@@ -73,15 +73,22 @@ def backtest(
     asked = dict(map(_asked, grace or ()))
     with progress.patient() as doing:
         read = sides.read(told, doing)
-        rejects = (*read.intents.rejects, *read.refunds.rejects)
-        sides.say_rejects(rejects)
-        partly = [side.incomplete for side in (read.intents, read.refunds) if side.incomplete is not None]
-        for sentence in partly:
-            sides.say(sentence)
+        whole = _whole(read)
         trial = _trial(read, told, asked, hours, doing)
     _print(trial, told.policy, format_)
-    if rejects or partly:
+    if not whole:
         raise typer.Exit(exits.INCOMPLETE)
+
+
+def _whole(read: sides.Both) -> bool:
+    """Say what the table will be without; return whether that is nothing."""
+    both = (read.intents, read.refunds)
+    rejects = [each for side in both for each in side.rejects]
+    sides.say_rejects(rejects)
+    partly = [side.incomplete for side in both if side.incomplete is not None]
+    for sentence in partly:
+        sides.say(sentence)
+    return not rejects and not partly
 
 
 def _print(trial: "Trial", policy: Policy, format_: Format) -> None:
