@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from recon.doors.store.engines import Database
 from recon.guarding import Gate
 from recon.model import characters, forks
-from recon.model.errors import ReconError
+from recon.model.errors import DatabaseUnavailable, ReconError
+from recon.model.guarded import calls, switches
+from recon.model.holds import guarded
 from recon.model.records.guarded import Asked, Guarded, Outcome
 from recon.model.records.words import IntentStatus
+from recon.model.tables import intents
 from recon.rules import guarding, outcomes
 
 _THREADS = 32  # Calls at a time of one process; those that wait for another's answer hold one each.
@@ -53,6 +56,24 @@ def opened(engine: Database | Engine) -> Database:
     if isinstance(engine, Database):
         return engine
     return Database.open(engine.url.render_as_string(hide_password=False))
+
+
+def ready(url: str, *, wait_seconds: float) -> Database:
+    """Return the database of a URL, having seen that the guard's tables are there; one that is away may be.
+
+    It keeps no connection, so that a host may fork after it.
+
+    Raises:
+        ConfigurationError: they are missing, or of another version; or it refuses us.
+    """
+    database = Database.open(url)
+    try:
+        with suppress(DatabaseUnavailable), database.read(wait_seconds=wait_seconds) as connection:
+            for table in (guarded, intents, calls, switches):
+                connection.execute(select(table).limit(0))
+    finally:
+        database.close()
+    return database
 
 
 @dataclass(frozen=True, slots=True)

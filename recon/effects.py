@@ -97,14 +97,14 @@ class Guard:
         Raises:
             ConfigurationError: they do not say what they should; or tools.toml declares no such tool, another
                 effect, the fingerprint of a refund, or a finder where there is none, or the other way round;
-                or as making one raises it.
+                the database answers and was not upgraded; or as making one raises it.
         """
         told = config.load() if settings is None else settings
         declared = registry.parse(told.tools)
         wrong = _refusal(declared, tool, finds=find is not None)
         if wrong is not None:
             raise ConfigurationError(wrong)
-        database = Database.open(told.database_url.reveal())
+        database = callers.ready(told.database_url.reveal(), wait_seconds=told.guard.deadline_seconds)
         return cls(tool, send, find, engine=database, settings=told.guard, declared=declared[tool])
 
     def call(

@@ -89,7 +89,7 @@ class RefundTool:
 
         Raises:
             ConfigurationError: they do not say what they should, tools.toml declares no such tool or another
-                key, or there is no key of the provider.
+                key, there is no key of the provider, or the database answers and was not upgraded.
         """
         told = config.load() if settings is None else settings
         declared = registry.parse(told.tools)
@@ -99,7 +99,7 @@ class RefundTool:
         if not told.provider.api_key:
             raise ConfigurationError("STRIPE_API_KEY is not set; expected a key that may write refunds.")
         operation = declared[tool].operation
-        database = Database.open(told.database_url.reveal())
+        database = callers.ready(told.database_url.reveal(), wait_seconds=told.guard.deadline_seconds)
         return cls(database, reached(told), settings=told.guard, tool=tool, operation=operation)
 
     @property
