@@ -16,7 +16,7 @@ pytest_plugins = ["tests.databases", "tests.sandboxes"]
 # change to the diff; HYPOTHESIS_PROFILE=long, and RECON_TEST_EXAMPLES for another number.
 # A shared machine is slow for reasons that are not a property's: no deadline.
 settings.register_profile(
-    "default", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "default", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.register_profile(
     "long", settings.get_profile("default"), max_examples=int(os.environ.get("RECON_TEST_EXAMPLES", "20000"))

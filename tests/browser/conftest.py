@@ -17,7 +17,7 @@ from recon.model.records.results import Mismatch
 from recon.model.records.words import IntentKey, Kind, Subject
 from tests import seeds
 from tests.browser.axe import Axe, fetched
-from tests.screens import PHONE
+from tests.screens import PHONE, settled
 from tests.served import SECONDS, served
 from tests.served import chromium as started
 
@@ -136,7 +136,7 @@ def kept(chromium: Browser, **options: Any) -> Iterator[BrowserContext]:  # noqa
 
 @contextmanager
 def visited(browser: BrowserContext, desk: Desk) -> Iterator[Callable[[str], Page]]:
-    """Give what opens a tab on an address of the dashboard, and waits until it has its heading."""
+    """Give what opens a tab on an address of the dashboard, and waits until all of it is there."""
 
     def watch(request: Request) -> None:
         if not request.url.startswith((desk.url, "data:", "blob:")):
@@ -146,6 +146,7 @@ def visited(browser: BrowserContext, desk: Desk) -> Iterator[Callable[[str], Pag
         page = browser.new_page()
         page.goto(desk.url + path)
         page.locator("h1").wait_for()
+        settled(page)  # The heading comes before what is below it.
         return page
 
     browser.on("request", watch)
