@@ -1,6 +1,6 @@
 """The hour killed, stopped and started twice, as processes: what it leaves is as if nothing had happened.
 
-RECON_TEST_KILLS: how many processes die in each world (6). RECON_TEST_SEED: the world in which they do; a
+RECON_TEST_KILLS: how many processes die in each world (2). RECON_TEST_SEED: the world in which they do; a
 test that fails names it. `python -m tests.kills_long` is the same with hundreds of deaths.
 """
 
@@ -22,7 +22,7 @@ from tests.kills import BREAKS, HELD, KILLED, STALLS, World, a_world, hour, laps
 from tests.nursery import End, Fate
 from tests.sandboxes import Street
 
-KILLS = int(os.environ.get("RECON_TEST_KILLS", "4"))
+KILLS = int(os.environ.get("RECON_TEST_KILLS", "2"))
 SEED = int(os.environ.get("RECON_TEST_SEED", "1"))
 DAY = 86_400.0
 
