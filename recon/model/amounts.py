@@ -3,8 +3,9 @@
 Never rounds, and never shows an amount: they are nobody's to read in a log.
 """
 
+import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -87,13 +88,22 @@ def sorts(how: Column, raw: pd.Series | None, currency: Arrow) -> Callable[[obje
     """
     lowest = re.compile(f"-{fitting.styled_as(how.decimal, how.thousands)}")
 
+    @functools.cache
+    def codes() -> Mapping[str, Mapping[str, None]]:
+        """Return the currencies of the rows that hold each text."""
+        found: dict[str, dict[str, None]] = {}
+        for cell, code in zip(() if raw is None else raw, currency.to_pylist(), strict=True):
+            if isinstance(cell, str) and code:
+                found.setdefault(cell, {})[code] = None
+        return found
+
     def told(value: object) -> str:
         text = str(value).strip()
         number, beside = signs.split(text) if how.currency_sign else (text, ())
         for pattern in fitting.BEHIND:
             number = re.sub(pattern, r"-\1", number)
-        codes = currency.filter(pa.array(np.asarray(raw == value))).unique().to_pylist() if beside else []
-        other = [code for code in codes if code and not _agree(beside, code)]
+        there = codes().get(value, ()) if beside and isinstance(value, str) else ()
+        other = [code for code in there if not _agree(beside, code)]
         if other:
             return f"one with {cells.shown(beside[0])} beside it where the currency is {' or '.join(other)}"
         return NEGATIVE if isinstance(value, str) and lowest.fullmatch(number) else sort(value)

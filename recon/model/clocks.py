@@ -48,13 +48,20 @@ def _naive(value: object, how: Column) -> datetime | None:
         read = pd.Timestamp(value)
     elif how.format != mapping.ISO:
         read = pd.to_datetime(str(value), format=how.format, errors="coerce")
-    elif re.match(f"{cells.ZONELESS_TIME}|{cells.DATE}", str(value)):
-        read = pd.to_datetime(str(value), format="ISO8601", errors="coerce")
     else:
-        return None
+        return _naive_iso(str(value))
     if not isinstance(read, pd.Timestamp) or read.tzinfo is not None:
         return None
     return read.to_pydatetime(warn=False)
+
+
+def _naive_iso(text: str) -> datetime | None:
+    if not re.match(f"{cells.ZONELESS_TIME}|{cells.DATE}", text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:  # No such day or hour.
+        return None
 
 
 def _is_skipped(naive: datetime, zone: tzinfo) -> bool:
