@@ -19,6 +19,12 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
+def few(parts: Sequence[str], most: int) -> str:
+    """Return the first parts of a list as a sentence has it, and how many more there are."""
+    more = len(parts) - most
+    return f"{', '.join(parts[:most])} and {more:,} more" if more > 0 else listed(parts)
+
+
 def opening(text: str) -> str:
     """Return a text as a sentence begins with it: its first letter large, the others as they are."""
     return text[:1].upper() + text[1:]

@@ -84,8 +84,8 @@ def beside_unjudged(why: str, rejects: Sequence[Reject], when: str) -> str:
     ]
     one = len(rows) == 1
     return (
-        f"{why.removesuffix('.')}; {_few(rows)}, which could not be judged, {'is' if one else 'are'} on the"
-        f" same payment: mend {'it' if one else 'them'} {when}."
+        f"{why.removesuffix('.')}; {phrases.few(rows, NAMED)}, which could not be judged,"
+        f" {'is' if one else 'are'} on the same payment: mend {'it' if one else 'them'} {when}."
     )
 
 
@@ -245,7 +245,7 @@ def _beside(facts: Facts) -> str:
 
 def _sums(refunds: Sequence[Paid]) -> str:
     """Return refunds with their money; the first few of many."""
-    return _few([f"{paid.id} of {money.written(paid.money)}" for paid in refunds])
+    return phrases.few([f"{paid.id} of {money.written(paid.money)}" for paid in refunds], NAMED)
 
 
 def _stuck(facts: Facts) -> dict[str, Any]:
@@ -326,12 +326,7 @@ RULES = {
 
 def names(refunds: Sequence[Paid]) -> str:
     """Return the ids as a sentence has them; the first few of many."""
-    return _few([paid.id for paid in refunds])
-
-
-def _few(words: Sequence[str]) -> str:
-    more = len(words) - NAMED
-    return f"{', '.join(words[:NAMED])} and {more} more" if more > 0 else phrases.listed(words)
+    return phrases.few([paid.id for paid in refunds], NAMED)
 
 
 def apart(later: datetime, earlier: datetime) -> str:

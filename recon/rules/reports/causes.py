@@ -45,14 +45,10 @@ def _filled(cause: Sequence[str], rows: Iterable[Reject]) -> str:
     """Return a cause with the first few values that its rows hold between its parts."""
     held = zip(*(_HELD.findall(_LINE.sub("", each.reason)) for each in rows), strict=True)
     told = (
-        f"{_few(list(dict.fromkeys(values)))}{after}" for values, after in zip(held, cause[1:], strict=True)
+        f"{phrases.few(list(dict.fromkeys(values)), _VALUES)}{after}"
+        for values, after in zip(held, cause[1:], strict=True)
     )
     return "".join([cause[0], *told])
-
-
-def _few(values: list[str]) -> str:
-    more = len(values) - _VALUES
-    return f"{', '.join(values[:_VALUES])} and {more:,} more" if more > 0 else phrases.listed(values)
 
 
 def _one(reject: Reject, *, ids: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from recon.model import versions
 from recon.model.frames import Intake
 from recon.model.phrases import iso
 from recon.model.records.reports import Report, Side
@@ -9,7 +10,6 @@ from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, Subject
 
 _TOUCHED = "a row that it rests on was rejected"
-_KEYS = ("operator_key", "intent_key", "request_key")
 Named = frozenset[tuple[str, str]]
 
 
@@ -18,7 +18,7 @@ def reasons(report: Report, intents: Intake, refunds: Intake) -> Mapping[tuple[A
     found: dict[tuple[AccountId, Subject], str] = {}
     sides = (
         ("intent:", "key", ("refund_id",), intents, refunds, report.refunds),
-        ("refund:", "id", _KEYS, refunds, intents, report.intents),
+        ("refund:", "id", versions.KEYS, refunds, intents, report.intents),
     )
     for prefix, column, naming, mine, other, read in sides:
         pairs = [pair for pair in report.result.withheld if pair[1].startswith(prefix)]
