@@ -14,17 +14,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
+from recon.doors.store import calls
 from recon.doors.store.engines import Database
 from recon.guarding import Gate
 from recon.model import characters, forks
 from recon.model.errors import DatabaseUnavailable, ReconError
-from recon.model.guarded import calls, switches
-from recon.model.holds import guarded
 from recon.model.records.guarded import Asked, Guarded, Outcome
 from recon.model.records.words import IntentStatus
-from recon.model.tables import intents
 from recon.rules import guarding, outcomes
 
 _THREADS = 32  # Calls at a time of one process; those that wait for another's answer hold one each.
@@ -69,8 +67,7 @@ def ready(url: str, *, wait_seconds: float) -> Database:
     database = Database.open(url)
     try:
         with suppress(DatabaseUnavailable), database.read(wait_seconds=wait_seconds) as connection:
-            for table in (guarded, intents, calls, switches):
-                connection.execute(select(table).limit(0))
+            calls.check(connection)
     finally:
         database.close()
     return database

@@ -112,9 +112,8 @@ class Lookups:
         with self._database.write() as connection:
             intents.follow(connection)
             now = self._clock()  # Not before: it may have waited, and leases are judged by this.
-            longest = (guarding.longest_lease, guarding.longest_rest)
-            lease, rest = (each(now, self._settings) for each in longest)
-            intents.shorten_all(connection, lease=lease, rest=rest)
+            lease = guarding.longest_lease(now, self._settings)
+            intents.shorten_all(connection, lease=lease, rest=guarding.longest_rest(now, self._settings))
         limit = self._settings.settle_limit
         with self._database.read() as connection:
             rows = intents.due(connection, self._hands, now=self._clock(), limit=limit)

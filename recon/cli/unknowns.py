@@ -115,16 +115,16 @@ def _refuse(database: "Database", tool: str, account: "AccountId", key: "IntentK
         Report: there is no such effect of the tool, or it is a refund. Nothing was written.
     """
     from recon.doors import intents
-    from recon.doors.store import unknowns
 
     with database.read() as connection:
         row = intents.read(connection, account, key)
+        is_hourly = intents.get(connection, account, key) is not None
     if row is None or row.tool != tool:
         whose = "none" if row is None else f"one of {row.tool[:_LONGEST]}"
         raise Report(
             f"Expected the key of an effect of {tool[:_LONGEST]}, found {whose}: {COMMAND} lists them."
         )
-    if unknowns.is_hourly(database, account, key):
+    if is_hourly:
         raise Report(
             f"{key} is a refund, which the hour compares with the provider's books: it is settled there, or "
             f"by a person in its case at the desk ({desk}). Nothing was written."

@@ -30,7 +30,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from recon.model.errors import LeaseLost
 from recon.model.guarded import switches
-from recon.model.holds import guarded
+from recon.model.holds import SAME, guarded
 from recon.model.records.guarded import Guarded, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.words import UNSETTLED, AccountId, IntentKey, IntentStatus, RefundId
@@ -65,9 +65,8 @@ def _unsettled(table: Table) -> ColumnElement[bool]:
 
 def _both() -> Select[Any]:
     """Return what selects guarded rows beside their intents, which runs and people settle as well."""
-    same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
     beside = (intents.c[name].label(f"intent_{name}") for name in _Beside._fields)
-    return select(guarded, *beside).outerjoin(intents, same)
+    return select(guarded, *beside).outerjoin(intents, SAME)
 
 
 def _becoming(names: Iterable[str]) -> tuple[Update, Select[Any]]:
@@ -281,8 +280,7 @@ def due(connection: Connection, tools: Iterable[str], *, now: datetime, limit: i
 
 def follow(connection: Connection) -> int:
     """Take over what runs and people settled, so that no sweep looks for it; return how many there were."""
-    same = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
-    settled = select(intents.c.status).where(same, intents.c.status.in_(_SETTLED)).scalar_subquery()
+    settled = select(intents.c.status).where(SAME, intents.c.status.in_(_SETTLED)).scalar_subquery()
     return connection.execute(
         update(guarded).where(_unsettled(guarded), settled.is_not(None)).values(status=settled)
     ).rowcount

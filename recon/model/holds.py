@@ -6,7 +6,7 @@ Part of the schema of tables.py, in its metadata. Never reads or writes a row.
 from sqlalchemy import BigInteger, Column, Index, PrimaryKeyConstraint, Table, Text, text
 
 from recon.model.stored import Document, Instant
-from recon.model.tables import metadata
+from recon.model.tables import intents, metadata
 
 # Where the effect is a refund, its intent says the same, and more: runs and people settle that one as well.
 guarded = Table(
@@ -40,3 +40,6 @@ guarded = Table(
         postgresql_where=text("status IN ('pending', 'pending_unknown')"),
     ),
 )
+
+SAME = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
+"""Whether an intent is the same decision as what is guarded."""

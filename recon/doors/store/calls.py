@@ -11,10 +11,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from recon.doors.store.engines import Database
-from recon.model.guarded import CONCLUDED, calls
+from recon.model.guarded import CONCLUDED, calls, switches
+from recon.model.holds import guarded
 from recon.model.records.guarded import Asked, Guarded, Outcome, OutcomeStatus, Wanted
 from recon.model.records.tools import ToolCall
 from recon.model.records.words import AccountId, IntentKey
+from recon.model.tables import intents
 
 OF_INTENT = 100  # Calls that one page shows of an intent: the worst retries known came to eighteen.
 LIMIT = 50_000  # Calls in one reading: more in a day than any shop refunds, and some 50 MB.
@@ -63,6 +65,12 @@ def note_conclusion(connection: Connection, row: Guarded, by: str, at: datetime)
 def are_calls() -> ColumnElement[bool]:
     """Return whether somebody asked: no alert and no figure counts a person's word."""
     return calls.c.answer.is_distinct_from(CONCLUDED)
+
+
+def check(connection: Connection) -> None:
+    """Return if every table that a guarded call reads or writes is there, as this version has it."""
+    for table in (guarded, intents, calls, switches):
+        connection.execute(select(table).limit(0))
 
 
 def since(

@@ -9,12 +9,9 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, func, or_, select
 
 from recon.doors.store.engines import Database
-from recon.model.holds import guarded
+from recon.model.holds import SAME, guarded
 from recon.model.records.words import UNSETTLED, IntentStatus
 from recon.model.tables import intents, rejects
-
-# A guarded row and the intent that is the same decision, where there is one.
-SAME = (intents.c.account == guarded.c.account) & (intents.c.key == guarded.c.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from recon.doors.store import glance
 from recon.doors.store.calls import are_calls
 from recon.doors.store.engines import Database
 from recon.model.guarded import calls
-from recon.model.holds import guarded
+from recon.model.holds import SAME, guarded
 from recon.model.records.words import AccountId, IntentKey
 from recon.model.tables import intents
 
@@ -57,13 +57,6 @@ def oldest(database: Database, *, now: datetime, limit: int = LIMIT) -> tuple[Un
         return tuple(map(_record, connection.execute(query)))
 
 
-def is_hourly(database: Database, account: AccountId, key: IntentKey) -> bool:
-    """Return whether the hour judges what has this key: it is a refund, and among the intents."""
-    query = select(intents.c.key).where(intents.c.account == account, intents.c.key == key)
-    with database.read() as connection:
-        return connection.scalar(query) is not None
-
-
 def _query() -> Select[Any]:
     """Return what selects effects beside their intents, their first call and their latest."""
     of_effect = (calls.c.account == guarded.c.account) & (calls.c.intent_key == guarded.c.key) & are_calls()
@@ -80,7 +73,7 @@ def _query() -> Select[Any]:
             ended.c.answer.label("told"),
             number.label("calls"),
         )
-        .outerjoin(intents, glance.SAME)
+        .outerjoin(intents, SAME)
         .outerjoin(began, began.c.number == first)
         .outerjoin(ended, ended.c.number == latest)
     )
