@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Fixtures shared by several floors are plugins, so that each lives beside its subject.
-pytest_plugins = ["tests.databases", "tests.sandboxes"]
+pytest_plugins = ["tests.databases", "tests.sandboxes", "tests.guards"]
 
 # default: enough to find a broken law, little enough for every change. long: before a release, or after a
 # change to the diff; HYPOTHESIS_PROFILE=long, and RECON_TEST_EXAMPLES for another number.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import insert, select, update
 
 from recon.doors import intents
@@ -134,6 +135,20 @@ def a_shop(database: Database, street: Street, **changes: Any) -> Iterator[Shop]
         yield shop
     finally:
         shop.close()
+
+
+@pytest.fixture
+def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
+    """A shop that has time."""
+    with a_shop(database, sandbox) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
+    """A shop that waits for nothing long."""
+    with a_shop(database, sandbox, settings=HASTY) as opened:
+        yield opened
 
 
 def told(outcome: Outcome) -> tuple[str, str]:

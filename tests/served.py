@@ -6,7 +6,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,16 +45,21 @@ def served(folder: Path, environment: Mapping[str, str], *, port: int | None = N
     """
     port, environ = port or free_port(), os.environ | environment
     settings = config.load(environ)
-    with (folder / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            dashboard.serving(settings.dashboard, port),
-            cwd=folder,
-            env=dashboard.environment(settings, environ),
-            stdout=log,
-            stderr=log,
-        )
+    command = dashboard.serving(settings.dashboard, port)
+    with running(command, folder, port, dashboard.environment(settings, environ)) as address:
+        yield address
+
+
+@contextmanager
+def running(
+    command: Sequence[str], folder: Path, port: int, environment: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Run a Streamlit server in a folder, which takes its log too, and give its address once it answers."""
+    log = folder / f"server-{port}.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=written, stderr=written)
         try:
-            answered(f"http://127.0.0.1:{port}/_stcore/health", process, folder / "server.log")
+            answered(f"http://127.0.0.1:{port}/_stcore/health", process, log)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()

@@ -1,6 +1,5 @@
 """Each row of the state table: what the intent says, and what a call does."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,20 +11,8 @@ from recon.guard import RefundTool
 from recon.model import tables
 from recon.model.records.words import IntentStatus
 from recon.rules import outcomes
-from tests.guards import HASTY, LISTS, NOUN, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, told
+from tests.guards import LISTS, NOUN, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, told
 from tests.sandboxes import Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox, settings=HASTY) as opened:
-        yield opened
 
 
 def test_nothing_is_known_and_it_is_done(shop: Shop) -> None:

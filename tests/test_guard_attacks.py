@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -29,25 +29,11 @@ from tests.guards import (
     PAYMENT,
     REFUNDS,
     Shop,
-    a_shop,
     key_of,
     provider,
     statuses,
 )
 from tests.loops import in_a_thread
-from tests.sandboxes import Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox, settings=HASTY) as opened:
-        yield opened
 
 
 def theirs(shop: Shop, **said: Any) -> Intent:  # noqa: ANN401  # of Intent

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
@@ -31,25 +30,12 @@ from tests.guards import (
     PAYMENT,
     REFUNDS,
     Shop,
-    a_shop,
     key_of,
     provider,
     statuses,
     told,
 )
-from tests.sandboxes import STRIPE_KEY, Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox, settings=HASTY) as opened:
-        yield opened
+from tests.sandboxes import STRIPE_KEY
 
 
 def test_what_nobody_sent_is_cancelled_by_a_sweep_and_sent_by_the_next_call(shop: Shop) -> None:

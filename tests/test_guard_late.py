@@ -2,26 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from recon.doors import intents
-from recon.doors.store.engines import Database
 from recon.model.records.guarded import Outcome
-from tests.guards import LISTS, ORDER, PAYMENT, REFUNDS, Shop, a_shop, eventually, lasting, statuses
+from tests.guards import LISTS, ORDER, PAYMENT, REFUNDS, Shop, eventually, lasting, statuses
 from tests.loops import in_a_thread
-from tests.sandboxes import Street
 
 HOUR_SECONDS = 3600.0
 UNKNOWN = "It is not known yet whether"
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as made:
-        yield made
 
 
 def late(shop: Shop) -> Outcome:

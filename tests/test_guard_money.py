@@ -1,22 +1,14 @@
 """A currency that is not the payment's: the provider asks for none, and other money goes back."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from recon.doors import intents
-from recon.doors.store.engines import Database
 from recon.model.records.guarded import Outcome
 from recon.model.records.words import IntentKey, IntentStatus
-from tests.guards import LISTS, ORDER, PAYMENT, REFUNDS, Shop, a_shop, statuses
-from tests.sandboxes import Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
+from tests.guards import LISTS, ORDER, PAYMENT, REFUNDS, Shop, statuses
 
 
 def asked(shop: Shop, currency: str = "jpy") -> Outcome:

@@ -5,29 +5,14 @@ The situations are those that others reported; each runs on SQLite and on Postgr
 
 import asyncio
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from recon.doors.store.engines import Database
-from tests.guards import HASTY, PAYMENT, REFUNDS, Shop, a_shop, callers, eventually, lasting, statuses
+from tests.guards import HASTY, PAYMENT, REFUNDS, Shop, callers, eventually, lasting, statuses
 from tests.loops import in_a_thread
-from tests.sandboxes import Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox, settings=HASTY) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("fault", ["drop_after", "cut_body_after", "html_200_after", "500_after"])

@@ -3,7 +3,6 @@
 The situations are those that others reported; each runs on SQLite and on PostgreSQL.
 """
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
@@ -27,18 +26,6 @@ from tests.guards import (
     statuses,
 )
 from tests.sandboxes import Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox, settings=HASTY) as opened:
-        yield opened
 
 
 def test_the_answer_is_lost_before_midnight_and_looked_up_after_it(shop: Shop) -> None:

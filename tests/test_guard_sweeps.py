@@ -1,14 +1,13 @@
 """A sweep ends where the world is silent, and goes on where it answers and proves nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
 from recon.doors.store.engines import Database
 from recon.guard import Guard
 from recon.handling import Finder
-from tests.guards import REFUNDS, Shop, a_shop
-from tests.sandboxes import Street
+from tests.guards import REFUNDS, Shop
 
 LETTERS = 5
 
@@ -43,12 +42,6 @@ def test_letters_that_nobody_can_find_starve_no_others(
 
     assert (swept.looked, swept.unknown, swept.unreadable) == (looked, looked, unreadable)
     guarded.close()
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as made:
-        yield made
 
 
 def test_refunds_of_payments_that_nobody_knows_any_more_starve_no_others(shop: Shop) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -16,21 +15,9 @@ from recon.doors.store.engines import Database
 from recon.guard import RefundTool
 from recon.model.errors import DatabaseUnavailable
 from recon.model.records.words import IntentStatus
-from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider
+from tests.guards import HASTY, LISTS, PATIENT, PAYMENT, REFUNDS, Shop, provider
 from tests.loops import in_a_thread
 from tests.sandboxes import Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hasty(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox, settings=HASTY) as opened:
-        yield opened
 
 
 def test_without_a_database_nothing_is_sent(sandbox: Street, tmp_path: Any) -> None:  # noqa: ANN401  # a path

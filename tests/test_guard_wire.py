@@ -1,7 +1,6 @@
 """What the provider, or whoever stands before it, may answer, and what of it the guard believes."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -14,13 +13,6 @@ from recon.guard import RefundTool
 from recon.model.records.guarded import Heard
 from tests.guards import HASTY, LISTS, ORDER, PATIENT, PAYMENT, REFUNDS, Shop, a_shop, provider, statuses
 from tests.sandboxes import Street
-
-
-@pytest.fixture
-def shop(database: Database, sandbox: Street) -> Iterator[Shop]:
-    with a_shop(database, sandbox) as opened:
-        yield opened
-
 
 SAID = {
     "limited": Heard(429, refused=True, code="rate_limit", said="slow down"),

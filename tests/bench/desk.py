@@ -14,7 +14,6 @@ import os
 import platform
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,7 +33,7 @@ from tests import crowd
 from tests.bench import questions
 from tests.bench.tabs import Tab
 from tests.bench.unwatched import unwatched
-from tests.served import answered, chromium, free_port, served
+from tests.served import chromium, free_port, running, served
 
 VISITS, COLD, CLICKS = 7, 3, 10
 IDLE_SECONDS = 60
@@ -137,20 +136,13 @@ def _unwatched(folder: Path, address: str) -> dict[str, object]:
 @contextmanager
 def plainly_served(folder: Path) -> Iterator[str]:
     """Serve a page with a grid as Streamlit does by itself."""
-    port, log = free_port(), folder / "plain.log"
+    port = free_port()
     flags = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
     flags |= {"browser.gatherUsageStats": "false"}
     command = [sys.executable, "-m", "streamlit", "run", str(Path(__file__).with_name("plain.py"))]
     command += [word for name, value in flags.items() for word in (f"--{name}", str(value))]
-    with (
-        log.open("wb") as written,
-        subprocess.Popen(command, cwd=folder, stdout=written, stderr=written) as it,
-    ):
-        try:
-            answered(f"http://127.0.0.1:{port}/_stcore/health", it, log)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            it.terminate()
+    with running(command, folder, port) as address:
+        yield address
 
 
 def _clicked(browser: Browser, address: str, named: str) -> dict[str, object]:
