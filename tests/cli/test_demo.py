@@ -30,7 +30,9 @@ from recon.model.records.words import Basis, Certainty, IntentKey, IntentStatus,
 from recon.sandbox.server import Sandbox
 
 FRIDAY = datetime(2026, 3, 6, tzinfo=UTC)
-RECON = [sys.executable, "-m", "recon.cli.main"]
+# The command as it is installed: `python -m` ends by the signal itself, and not with 130, where Ctrl-C falls
+# into an exec of text (CPython remembers it as unhandled, whoever catches it), as importing a dataclass does.
+RECON = [str(Path(sys.executable).with_name("recon"))]
 
 
 @dataclass(frozen=True)
