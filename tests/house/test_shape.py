@@ -28,10 +28,10 @@ def functions(module: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctio
             yield node
 
 
-def long_functions(source: str) -> list[str]:
+def long_functions(module: ast.Module) -> list[str]:
     return [
         f"{node.name} at line {node.lineno}"
-        for node in functions(ast.parse(source))
+        for node in functions(module)
         if (node.end_lineno or node.lineno) - node.lineno + 1 >= FUNCTION_LINES
     ]
 
@@ -47,20 +47,20 @@ def annotated(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
             yield node.name, node.returns
 
 
-def float_money(source: str) -> list[str]:
+def float_money(module: ast.Module) -> list[str]:
     return [
         f"{name}: {ast.unparse(annotation)}"
-        for name, annotation in annotated(ast.parse(source))
+        for name, annotation in annotated(module)
         if MONEY.search(name)
         and any(isinstance(part, ast.Name) and part.id == "float" for part in ast.walk(annotation))
     ]
 
 
-def acting_assertions(source: str) -> list[str]:
+def acting_assertions(module: ast.Module) -> list[str]:
     """The calls inside assertions that may do something."""
     return [
         ast.unparse(node)
-        for statement in ast.walk(ast.parse(source))
+        for statement in ast.walk(module)
         if isinstance(statement, ast.Assert)
         for node in ast.walk(statement.test)
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] not in LOOKS
@@ -89,7 +89,7 @@ def test_a_module_is_under_400_lines() -> None:
 
 
 def test_a_function_is_under_50_lines() -> None:
-    long = {tree.name(path): found for path in tree.modules() if (found := long_functions(text_of(path)))}
+    long = {tree.name(path): found for path in tree.modules() if (found := long_functions(tree.parsed(path)))}
 
     assert long == {}
 
@@ -110,7 +110,7 @@ def test_no_file_names_a_package_index_or_a_place_on_one_machine() -> None:
 
 
 def test_money_is_never_said_to_be_a_float() -> None:
-    found = {tree.name(path): these for path in tree.modules() if (these := float_money(text_of(path)))}
+    found = {tree.name(path): these for path in tree.modules() if (these := float_money(tree.parsed(path)))}
 
     assert found == {}
 
@@ -118,7 +118,7 @@ def test_money_is_never_said_to_be_a_float() -> None:
 def test_the_product_does_nothing_inside_an_assertion() -> None:
     product = [path for path in tree.modules() if not tree.name(path).startswith("tests/")]
 
-    found = {tree.name(path): these for path in product if (these := acting_assertions(text_of(path)))}
+    found = {tree.name(path): these for path in product if (these := acting_assertions(tree.parsed(path)))}
 
     assert found == {}
 
@@ -152,7 +152,7 @@ def test_a_banner_is_seen(source: str, expected: list[str]) -> None:
     ],
 )
 def test_an_assertion_that_acts_is_seen(source: str, expected: list[str]) -> None:
-    assert acting_assertions(source) == expected
+    assert acting_assertions(ast.parse(source)) == expected
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_an_assertion_that_acts_is_seen(source: str, expected: list[str]) -> Non
 def test_a_long_function_is_seen(lines: int, expected: list[str]) -> None:
     source = "def long():\n" + "    pass\n" * (lines - 1)
 
-    assert long_functions(source) == expected
+    assert long_functions(ast.parse(source)) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_long_function_is_seen(lines: int, expected: list[str]) -> None:
     ],
 )
 def test_float_money_is_seen(source: str, expected: list[str]) -> None:
-    assert float_money(source) == expected
+    assert float_money(ast.parse(source)) == expected
 
 
 @pytest.mark.parametrize(
