@@ -26,6 +26,7 @@ from recon.doors.store import (
     surroundings,
 )
 from recon.doors.store.engines import Database
+from recon.model import subjects
 from recon.model.characters import keepable
 from recon.model.errors import Report
 from recon.model.provider_pages import ProviderPages
@@ -290,7 +291,7 @@ class Desk:
         """Make the case's refund an intent of ours; returns and raises as `resolve`."""
 
         def rule(case: Case, **by: Unpack[By]) -> Planned:
-            refund_id = RefundId(case.subject.partition(":")[2])
+            refund_id = RefundId(subjects.parted(case.subject)[1])
             return rules.adopt(case, claims.read(self._database, case.account, refund_id), **by)
 
         return self._mover.move(case_id, click, rule)

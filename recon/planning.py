@@ -14,6 +14,7 @@ import pandas as pd
 from recon.doors.store import cases as book
 from recon.doors.store import outbox, reading, runs, threads
 from recon.doors.store.engines import Database
+from recon.model import subjects
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Healable, Result
@@ -82,13 +83,13 @@ class Quiet:
         }
 
 
-_SIDES = {"key": "intent", "id": "refund"}  # A subject's side, by the column that holds its name.
+# A subject's side, by the column that holds its name.
+_SIDES = {"key": subjects.INTENT, "id": subjects.REFUND}
 
 
 def _names(case: Case) -> list[Name]:
     """Return the rows that a case is about or rests on, as side and name."""
-    side, _, name = case.subject.partition(":")
-    return [(side, name), *(("refund", each) for each in case.mismatch.refund_ids)]
+    return [subjects.parted(case.subject), *((subjects.REFUND, each) for each in case.mismatch.refund_ids)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +224,7 @@ class Plan:
     @property
     def _healing(self) -> frozenset[tuple[AccountId, Subject]]:
         """Return the subjects that this run finishes: what was kept back about them has settled itself."""
-        return frozenset(
-            (each.account, Subject(f"intent:{each.intent_key}")) for each in self.result.healable
-        )
+        return frozenset((each.account, subjects.of_intent(each.intent_key)) for each in self.result.healable)
 
     def _runs_back(self) -> Iterator[Run]:
         """Yield the latest runs, newest first; where the newest was complete, nobody asks for more."""

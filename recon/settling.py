@@ -16,7 +16,7 @@ from recon.doors import config
 from recon.doors.store import migrations, mirror, settlements
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
-from recon.model import phrases, wording
+from recon.model import phrases, subjects, wording
 from recon.model.changes import Illegal
 from recon.model.characters import keepable
 from recon.model.errors import ProviderUnavailable
@@ -181,8 +181,10 @@ class Settling:
         return Illegal(f"Case {case.id} speaks of an intent that is gone.") if books is None else books
 
     def _intent_of(self, case: Case) -> Books | None:
-        side, _, key = case.subject.partition(":")
-        return settlements.read(self._database, case.account, IntentKey(key)) if side == "intent" else None
+        side, key = subjects.parted(case.subject)
+        if side != subjects.INTENT:
+            return None
+        return settlements.read(self._database, case.account, IntentKey(key))
 
     def _look(self, books: Books) -> Look:
         """Look an intent's payment up; an answer that does not come is part of what was found.

@@ -9,16 +9,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from recon.model import subjects
 from recon.model.phrases import minute, of_account, several
 from recon.model.records.results import Result
 from recon.model.records.runs import Account, Beginning, Older, Run
-from recon.model.records.words import AccountId, Subject
+from recon.model.records.words import AccountId
 
 # What a run's counts call them.
 OLDER = "older"
 COVERED = "covered_from"
-
-_INTENT = "intent:"
 
 
 def intents_from(begins: Beginning, *, read_to: datetime, limit: int) -> datetime | None:
@@ -65,7 +64,7 @@ def older(
     """
     numbers: dict[AccountId, Counter[bool]] = defaultdict(Counter)
     for account, subject in result.older:
-        numbers[account][_is_intent(subject)] += 1
+        numbers[account][subjects.is_intent(subject)] += 1
     return tuple(
         Older(
             account=each.account,
@@ -181,10 +180,6 @@ def sentences(found: Iterable[Older]) -> tuple[str, ...]:
                 f"{minute(before)}, from when {side}, and {_are(each.refunds)} not judged."
             )
     return tuple(told)
-
-
-def _is_intent(subject: Subject) -> bool:
-    return subject.startswith(_INTENT)
 
 
 def _are(number: int) -> str:

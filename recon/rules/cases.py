@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
-from recon.model import changes, wording
+from recon.model import changes, subjects, wording
 from recon.model.records.cases import JOB, Case, Change, Entry, case_id
 from recon.model.records.results import Mismatch, Result
 from recon.model.records.words import (
@@ -111,11 +111,12 @@ def weaker(new: Mismatch, old: Mismatch) -> bool:
 def _unsettled(result: Result) -> frozenset[Pair]:
     """Return the pairs that neither disagree nor agree yet, and those whose own row was rejected."""
     pairs = {(each.account, each.subject) for each in result.in_flight}
-    pairs |= {(each.account, Subject(f"intent:{each.intent_key}")) for each in result.healable}
+    pairs |= {(each.account, subjects.of_intent(each.intent_key)) for each in result.healable}
     pairs |= set(result.withheld)
     for reject in result.rejected:
         if reject.id is not None:
-            pairs |= {(reject.account, Subject(f"{side}:{reject.id}")) for side in ("intent", "refund")}
+            either = (subjects.of_intent(reject.id), subjects.of_refund(reject.id))
+            pairs |= {(reject.account, subject) for subject in either}
     return frozenset(pairs)
 
 

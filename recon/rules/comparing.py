@@ -5,31 +5,30 @@ persisting, reclassified or new. Resolved is only what was looked at again: a su
 later files, or with one that could not be judged, may be as wrong as it was.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
+from recon.model import subjects
 from recon.model.frames import Intake
 from recon.model.records.comparisons import Compared, Comparison, Earlier, NowIs, Pair, Rows, Seen, Standing
 from recon.model.records.results import Result
 from recon.model.records.words import AccountId, Subject
 
 _ORDER = {standing: place for place, standing in enumerate(Standing)}
-_INTENT, _REFUND = "intent:", "refund:"
 
 
 def rows(earlier: Earlier, intents: Intake, refunds: Intake) -> Rows:
     """Return what the two sides hold of the earlier result's subjects, and of the refunds in them."""
     wanted = {part for pair, seen in earlier.seen.items() for part in _parts(pair, seen)}
-    sides = ((_INTENT, "key", intents), (_REFUND, "id", refunds))
+    sides = ((subjects.of_intent, "key", intents), (subjects.of_refund, "id", refunds))
     return Rows(
-        frozenset(
-            part for prefix, column, side in sides for part in _standing(wanted, prefix, column, side.frame)
-        ),
+        frozenset(part for of, column, side in sides for part in _standing(wanted, of, column, side.frame)),
         frozenset(wanted).intersection(
-            (each.account, Subject(f"{prefix}{each.id}"))
-            for prefix, _, side in sides
+            (each.account, of(each.id))
+            for of, _, side in sides
             for each in side.rejects
+            if each.id is not None
         ),
     )
 
@@ -56,27 +55,24 @@ def _parts(pair: Pair, seen: Seen) -> Iterator[Pair]:
     """
     account, subject = pair
     yield pair
-    if subject.startswith(_INTENT):
-        yield from ((account, Subject(f"{_REFUND}{each}")) for each in seen.refund_ids)
+    if subjects.is_intent(subject):
+        yield from ((account, subjects.of_refund(each)) for each in seen.refund_ids)
 
 
-def _standing(wanted: set[Pair], prefix: str, column: str, frame: pd.DataFrame) -> Iterator[Pair]:
-    """Yield those of the wanted that have a row in the frame of their side."""
-    names = {subject.removeprefix(prefix) for _, subject in wanted if subject.startswith(prefix)}
+def _standing(
+    wanted: set[Pair], of: Callable[[str], Subject], column: str, frame: pd.DataFrame
+) -> Iterator[Pair]:
+    """Yield those of the wanted that have a row in the frame of their side. of: makes subjects there."""
+    names = {subjects.parted(subject)[1] for _, subject in wanted}
     found = frame.loc[frame[column].isin(names), ["account", column]]
-    pairs = (
-        (AccountId(account), Subject(f"{prefix}{name}"))
-        for account, name in found.itertuples(index=False, name=None)
-    )
+    pairs = ((AccountId(account), of(name)) for account, name in found.itertuples(index=False, name=None))
     return (pair for pair in pairs if pair in wanted)
 
 
 def _told(result: Result) -> Mapping[Pair, NowIs]:
     """Return what the later result says of subjects that are no mismatch of it, where it says anything."""
     told = dict.fromkeys(result.withheld, NowIs.NOT_JUDGED)
-    told |= {
-        (heal.account, Subject(f"{_INTENT}{heal.intent_key}")): NowIs.HEALABLE for heal in result.healable
-    }
+    told |= {(heal.account, subjects.of_intent(heal.intent_key)): NowIs.HEALABLE for heal in result.healable}
     return told | {(flight.account, flight.subject): NowIs.IN_FLIGHT for flight in result.in_flight}
 
 

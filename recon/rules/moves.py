@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recon.model import changes
+from recon.model import changes, subjects
 from recon.model.changes import Illegal
 from recon.model.characters import keepable
 from recon.model.phrases import minute
@@ -80,7 +80,7 @@ def offered(case: Case, refunds: Iterable[Refund], *, waits: bool = False) -> tu
     lacking = set(SETTLEMENTS) if waits else set()
     if case.mismatch.kind is not Kind.STUCK:
         lacking |= _OF_STUCK
-    if waits or not case.subject.startswith("refund:"):
+    if waits or subjects.is_intent(case.subject):
         lacking.add(Action.ADOPTED)
     if not any(refund.operator_key for refund in refunds):
         lacking.add(Action.UNLINKED)
@@ -213,8 +213,8 @@ def adopt(
     A refund beside a twin is declared a repeat by a reference of its own, or the same question would be asked
     about the new intent.
     """
-    side, _, named = case.subject.partition(":")
-    if side != "refund":
+    side, named = subjects.parted(case.subject)
+    if side != subjects.REFUND:
         return Illegal(f"Case {case.id} is about an intent; only a refund that has none can be adopted.")
     refund = known.refund
     if refund is None:
@@ -351,8 +351,8 @@ def _linked(refund: Refund, intent_key: IntentKey) -> Illegal | None:
 
 
 def _about(case: Case, refund_id: RefundId, intent_key: IntentKey) -> bool:
-    subjects = (f"refund:{refund_id}", f"intent:{intent_key}")
-    return case.subject in subjects or refund_id in case.mismatch.refund_ids
+    either = (subjects.of_refund(refund_id), subjects.of_intent(intent_key))
+    return case.subject in either or refund_id in case.mismatch.refund_ids
 
 
 def _name(account: AccountId) -> str:

@@ -37,7 +37,7 @@ from recon.doors.store.chains import StoredEntry
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import case_record, case_row, entry_row
 from recon.doors.store.statements import chunks, insert, upsert
-from recon.model import tables
+from recon.model import subjects, tables
 from recon.model.errors import CaseMoved, NotPermitted, Report
 from recon.model.records.cases import Case, Change, Entry
 from recon.model.records.claims import Claim
@@ -375,7 +375,7 @@ def _replace_due(
             connection.execute(delete(due).where(pairs.in_(chunk)))
     times = {(each.account, each.subject): each.at for each in saving.due}
     becomes = {(each.account, each.subject): each.becomes for each in saving.due}
-    again = [(heal.account, Subject(f"intent:{heal.intent_key}")) for heal in not_healed]
+    again = [(heal.account, subjects.of_intent(heal.intent_key)) for heal in not_healed]
     # A case that moved is planned again at once; should that not come to pass, the next run must see it.
     again += [(change.case.account, change.case.subject) for change in moved]
     times |= dict.fromkeys([*saving.withheld, *again], as_of)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, text
 
 from recon.model.stored import MICROSECOND, microseconds
+from recon.model.subjects import OF_INTENTS, OF_REFUNDS
 
 # A resolution that a week of runs did not contradict is left alone.
 LOOKED_AT_AFTER_DECISION = timedelta(days=7)
@@ -39,10 +40,10 @@ TOUCH_TIES = (
 SIDES = {"intents": ("key", INTENT_TIES), "refunds": ("id", REFUND_TIES)}
 
 # A subject as the tie it names, and back: both prefixes have seven letters.
-SUBJECT_TIE = f"CASE WHEN subject LIKE 'intent:%' THEN '{KEY}' ELSE '{REFUND}' END"
+SUBJECT_TIE = f"CASE WHEN subject LIKE '{OF_INTENTS}%' THEN '{KEY}' ELSE '{REFUND}' END"
 SUBJECT_VALUE = "substr(subject, 8)"
 SUBJECTS = (
-    f"SELECT account, CASE WHEN tie = '{KEY}' THEN 'intent:' ELSE 'refund:' END || value "  # noqa: S608 -- our names
+    f"SELECT account, CASE WHEN tie = '{KEY}' THEN '{OF_INTENTS}' ELSE '{OF_REFUNDS}' END || value "  # noqa: S608 -- our names
     f"FROM ties WHERE tie IN ('{KEY}', '{REFUND}')"
 )
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, false, or_, select
 
 from recon.doors.store.engines import Database
 from recon.doors.store.mirror import record
-from recon.model import tables
+from recon.model import subjects, tables
 from recon.model.records.cases import Case
 from recon.model.records.provider import Intent, Refund
 from recon.model.records.words import AccountId, Certainty, IntentKey, IntentStatus, Kind
@@ -30,9 +30,9 @@ def rows(database: Database, case: Case) -> tuple[tuple[Intent, ...], tuple[Refu
         DatabaseUnavailable: It cannot be read now.
     """
     mismatch = case.mismatch
-    own, _, subject = case.subject.partition(":")
-    keys = {key for key in (mismatch.intent_key, subject if own == "intent" else None) if key}
-    ids = {*mismatch.refund_ids, *([subject] if own == "refund" else [])}
+    side, name = subjects.parted(case.subject)
+    keys = {key for key in (mismatch.intent_key, name if side == subjects.INTENT else None) if key}
+    ids = {*mismatch.refund_ids, *([name] if side == subjects.REFUND else [])}
     table, mirror = tables.intents.c, tables.refunds.c
     with database.read() as connection:
         first = connection.execute(

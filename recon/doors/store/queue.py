@@ -31,6 +31,7 @@ from sqlalchemy import (
 
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import RANKS, SEVERITIES, case_record
+from recon.model import subjects
 from recon.model.records.cases import JOB, Case
 from recon.model.records.queues import WAITING, Cursor, QueueFigures, QueueFilters, QueuePage, QueueSummary
 from recon.model.records.words import AccountId, Action, CaseState, Kind, Severity
@@ -247,11 +248,11 @@ def _of_person(name: str) -> ColumnElement[bool]:
 def _search(wanted: str) -> ColumnElement[bool]:
     columns = cases.c
     named = (columns.id, columns.order_id, columns.customer_id, columns.payment, columns.intent_key)
-    subjects = [f"{side}:{wanted}" for side in ("intent", "refund")]
+    either = (subjects.of_intent(wanted), subjects.of_refund(wanted))
     # Each by its own index: among alternatives with a subquery, PostgreSQL would read every case.
     found = union(
         *(select(columns.id).where(column == wanted) for column in named),
-        select(columns.id).where(columns.subject.in_(subjects)),
+        select(columns.id).where(columns.subject.in_(either)),
         select(case_refunds.c.case_id).where(case_refunds.c.refund_id == wanted),
     )
     return columns.id.in_(found)

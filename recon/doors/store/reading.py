@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Table, select, text
 from recon.doors.store import closure
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import INTENTS, REFUNDS, case_record, reject_record
-from recon.model import frames, tables
+from recon.model import frames, subjects, tables
 from recon.model.frames import Intake
 from recon.model.records.cases import Case
 from recon.model.records.results import InFlight, Reject
@@ -23,14 +23,14 @@ from recon.model.records.words import AccountId, Kind, Subject
 from recon.model.stored import Instant, instant
 
 # Whether the row of a subject, of a row n, is there.
-EXISTS = """CASE WHEN n.subject LIKE 'intent:%'
+EXISTS = f"""CASE WHEN n.subject LIKE '{subjects.OF_INTENTS}%'
     THEN EXISTS (SELECT 1 FROM intents i WHERE i.account = n.account AND i.key = substr(n.subject, 8))
     ELSE EXISTS (SELECT 1 FROM refunds r WHERE r.account = n.account AND r.id = substr(n.subject, 8))
-    END"""
+    END"""  # noqa: S608 -- our names
 # The subjects in flight, as earlier runs left them, but those that are read now.
-IN_FLIGHT = """SELECT account, subject, becomes, at FROM due d WHERE becomes IS NOT NULL AND NOT EXISTS (
+IN_FLIGHT = f"""SELECT account, subject, becomes, at FROM due d WHERE becomes IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM ties t WHERE t.account = d.account AND t.value = substr(d.subject, 8)
-    AND t.tie = CASE WHEN d.subject LIKE 'intent:%' THEN :key ELSE :refund END)"""
+    AND t.tie = CASE WHEN d.subject LIKE '{subjects.OF_INTENTS}%' THEN :key ELSE :refund END)"""  # noqa: S608 -- our names
 
 Pair = tuple[AccountId, Subject]
 
@@ -140,7 +140,9 @@ def _cases(connection: Connection, *, full: bool) -> tuple[Case, ...]:
 
 def _known(connection: Connection, *, full: bool) -> dict[Pair, bool]:
     """Return each subject read about which something is known, and whether its row exists."""
-    of_reject = "CASE source WHEN 'refunds' THEN 'refund:' ELSE 'intent:' END || id"
+    of_reject = (
+        f"CASE source WHEN '{REFUNDS}' THEN '{subjects.OF_REFUNDS}' ELSE '{subjects.OF_INTENTS}' END || id"
+    )
     places = {"cases": "subject", "due": "subject", "rejects": of_reject}
     found = {}
     for table, subject in places.items():
@@ -175,7 +177,7 @@ def _withheld_by(rejects: Iterable[Reject]) -> list[closure.Tie]:
 
 
 def _subjects(rejects: Iterable[Reject]) -> frozenset[Pair]:
-    return frozenset((each.account, Subject(f"intent:{each.id}")) for each in rejects)
+    return frozenset((each.account, subjects.of_intent(each.id)) for each in rejects if each.id)
 
 
 def _place(reject: Reject) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, or_, text, tuple_
 
 from recon.doors.store.rows import INTENTS, REFUNDS, reject_row
 from recon.doors.store.statements import chunks, insert
-from recon.model import tables
+from recon.model import subjects, tables
 from recon.model.records.results import Reject
 from recon.model.records.words import AccountId, Subject
 
@@ -28,7 +28,7 @@ def replace_rejects(
     if full:
         connection.execute(delete(table).where(table.c.source.in_(READ)))
     named = {(each.account, each.id) for each in rejects} | {
-        (account, subject.partition(":")[2]) for account, subject in judged
+        (account, subjects.parted(subject)[1]) for account, subject in judged
     }
     for chunk in chunks(sorted(named, key=str)):
         of_these = tuple_(table.c.account, table.c.id).in_(chunk)

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, func, or_, select
 from recon.doors.store import calls, mirror, runs
 from recon.doors.store.engines import Database
 from recon.doors.store.rows import case_record, notice_record
+from recon.model import subjects
 from recon.model.records.cases import Case, Entry
 from recon.model.records.notices import Notice
 from recon.model.records.runs import Run
@@ -46,8 +47,8 @@ def read(
 def _calls(
     connection: Connection, case: Case, intents: Iterable[IntentKey]
 ) -> tuple[tuple[ToolCall, ...], int]:
-    side, _, subject = case.subject.partition(":")
-    own = IntentKey(subject) if side == "intent" else case.mismatch.intent_key
+    side, name = subjects.parted(case.subject)
+    own = IntentKey(name) if side == subjects.INTENT else case.mismatch.intent_key
     keys = dict.fromkeys([*([own] if own is not None else []), *intents])
     found = [calls.of(connection, case.account, key) for key in keys]
     every = sorted((call for of_intent, _ in found for call in of_intent), key=lambda call: call.number)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from recon.model import arrays, money
+from recon.model import arrays, money, subjects
 from recon.model.arrays import ABSENT, Bools
 from recon.model.frames import Intake
 from recon.model.links import BASES, Links
@@ -87,11 +87,11 @@ class Books:
 
     def intent_subject(self, position: int) -> Subject:
         """Return an intent's subject."""
-        return Subject(f"intent:{self._intents['key'][position].as_py()}")
+        return subjects.of_intent(self._intents["key"][position].as_py())
 
     def refund_subject(self, position: int) -> Subject:
         """Return a refund's subject."""
-        return Subject(f"refund:{self._refunds['id'][position].as_py()}")
+        return subjects.of_refund(self._refunds["id"][position].as_py())
 
     @property
     def uncovered(self) -> bool:
