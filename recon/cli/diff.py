@@ -114,9 +114,7 @@ def _reported(told: sides.Told, how: _How, earlier: "Earlier | None") -> Result:
     """Read, compare and report; return the result."""
     with progress.patient() as doing:
         read = sides.read(told, doing)
-        report = _report(read, told, how.zone, doing)
-        if how.format in _FOR_PEOPLE:
-            report = _for_people(report, read)
+        report = _report(read, told, how, doing)
         if earlier is not None:
             report = replace(report, comparison=_compared(earlier, report.result, read))
         for sentence in (*report.hints, *(report.result.incomplete or _uncovered(report.result, how.format))):
@@ -194,8 +192,8 @@ def _uncovered(result: Result, format_: Format) -> tuple[str, ...]:
     return (f"Some of it is older than what the other file holds, and was not judged: {where}.",)
 
 
-def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing: progress.Doing) -> "Report":
-    """Return the diff of both sides, and what a report says beside it."""
+def _report(read: sides.Both, told: sides.Told, how: _How, doing: progress.Doing) -> "Report":
+    """Return the diff of both sides, and what a report of that format says beside it."""
     from recon.rules import hints, linking
     from recon.rules.mismatches import finding
     from recon.rules.reports import matters
@@ -214,17 +212,14 @@ def _report(read: sides.Both, told: sides.Told, zone: tuple[str, tzinfo], doing:
         policy=told.policy,
         policy_from=told.policy_from,
         coverage=told.coverage,
-        zone=zone,
+        zone=how.zone,
     )
     sources = read.intents.sources, read.refunds.sources
     said = hints.find(result, read.intents, read.refunds, sources=sources, policy=told.policy)
-    return replace(report, hints=said)
-
-
-def _for_people(report: "Report", read: sides.Both) -> "Report":
-    from recon.rules.reports import matters
-
-    return matters.for_people(report, read.intents, read.refunds)
+    report = replace(report, hints=said)
+    if how.format in _FOR_PEOPLE:
+        return matters.for_people(report, read.intents, read.refunds, links)
+    return report
 
 
 def _written(report: "Report", format_: Format, *, to_file: bool) -> str | bytes:

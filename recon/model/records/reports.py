@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from enum import StrEnum
 
 from recon.model.records.comparisons import Comparison
 from recon.model.records.results import Money, Policy, Reading, Result
@@ -50,6 +51,29 @@ class Total:
     is_sum: bool = False
 
 
+class StepRole(StrEnum):
+    """What a line of the bridge is."""
+
+    BEGINS = "begins"  # What our records call done.
+    DIFFERS = "differs"  # Why what went back is another sum.
+    ENDS = "ends"  # What went back, or will.
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of one currency's bridge from what our records call done to what went back.
+
+    name: in words. number: how many intents or refunds are on it, of: which of the two. amount: of a
+    difference what it adds, which may be less than nothing.
+    """
+
+    name: str
+    role: StepRole
+    number: int
+    of: str
+    amount: Money
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """One result with all that a page about it says.
@@ -58,8 +82,8 @@ class Report:
     provider's own, and failed or were canceled: no money moved. made: standing refunds by the quarter of an
     hour in which they were made, in time order. zone: of the times that people read.
     policy_from: where the graces come from, in words. hints: sentences about what may be wrong with the files
-    rather than with the money. totals: of each side, only in forms for people. why_withheld: why each
-    withheld subject was not judged, only in forms for people.
+    rather than with the money. Only in forms for people: totals, of each side; bridge, from one to the other;
+    why_withheld, why each withheld subject was not judged.
     """
 
     result: Result
@@ -75,4 +99,5 @@ class Report:
     comparison: Comparison | None = None
     hints: tuple[str, ...] = ()
     totals: tuple[Total, ...] = ()
+    bridge: tuple[Step, ...] = ()
     why_withheld: Mapping[tuple[AccountId, Subject], str] = field(default_factory=dict)

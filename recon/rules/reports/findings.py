@@ -7,7 +7,7 @@ from recon.model import money, wording
 from recon.model.records.reports import Report
 from recon.model.records.results import Mismatch
 from recon.model.records.words import Certainty, Kind
-from recon.rules.reports import hours, markup
+from recon.rules.reports import hours, markup, verdicts
 from recon.rules.reports.markup import Html
 
 SHOWN = 100  # Rows of one kind on a page: some seven printed sheets.
@@ -52,10 +52,8 @@ def largest(found: list[Mismatch]) -> list[Mismatch]:
 
 def _kind(report: Report, kind: Kind, found: list[Mismatch]) -> Html:
     shown = largest(found)
-    probable = sum(each.certainty is Certainty.PROBABLE for each in found)
-    note = f": {len(found):,}" + (f", {probable:,} of them probable" if probable else "")
     parts = [
-        markup.tag("h3", markup.text(wording.named(kind) + note), id=kind),
+        markup.tag("h3", markup.text(f"{wording.named(kind)}: {verdicts.numbered(found)}"), id=kind),
         markup.paragraph(wording.MEANINGS[kind]),
         markup.paragraph(f"What to do: {wording.NEXT_STEPS[kind]}", "soft"),
         _table(report, kind, shown[:OPEN], "largest first" if len(found) > 1 else ""),

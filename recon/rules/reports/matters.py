@@ -13,7 +13,7 @@ from recon.model.frames import Intake
 from recon.model.links import Links
 from recon.model.records.reports import Report, Side
 from recon.model.records.results import Coverage, Policy, Reading, Result
-from recon.rules.reports import totals, withholding
+from recon.rules.reports import bridges, totals, withholding
 
 # Offsets of zones are whole quarters of an hour: from these counts every zone's hours can be made.
 _QUARTER_US = 15 * 60 * 1_000_000
@@ -52,11 +52,12 @@ def gather(
     )
 
 
-def for_people(report: Report, intents: Intake, refunds: Intake) -> Report:
+def for_people(report: Report, intents: Intake, refunds: Intake, links: Links) -> Report:
     """Return the report with what only its forms for people say: the sums, and why something is withheld."""
     return replace(
         report,
         totals=totals.of(intents, refunds),
+        bridge=bridges.of(report.result, intents.frame, refunds.frame, links),
         why_withheld=withholding.reasons(report, intents, refunds),
     )
 

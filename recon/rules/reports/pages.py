@@ -11,7 +11,17 @@ from recon.model import money, phrases, policies, wording
 from recon.model.records.reports import Report, Side, Total
 from recon.model.records.results import Money, Policy
 from recon.model.records.words import Certainty, Kind
-from recon.rules.reports import changes, charts, findings, hours, markup, remainders, sums, verdicts
+from recon.rules.reports import (
+    changes,
+    charts,
+    crossings,
+    findings,
+    hours,
+    markup,
+    remainders,
+    sums,
+    verdicts,
+)
 from recon.rules.reports.markup import Html
 from recon.rules.reports.style import STYLE
 
@@ -39,6 +49,7 @@ def as_html(report: Report) -> str:
         ("out", "Left out, and why", remainders.section(report)),
         ("hours", "When it happened", _charts(report)),
         ("totals", "Control totals", _totals(report)),
+        ("bridge", "From our records to what went back", crossings.section(report)),
         ("sums", "Do the numbers add up?", _sums(report)),
         ("compared", "What was compared", _compared(report)),
         ("judged", "How it was judged", _judged(report)),

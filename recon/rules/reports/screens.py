@@ -10,10 +10,10 @@ from rich.text import Text
 from recon.model import money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, Standing
-from recon.model.records.reports import Report
+from recon.model.records.reports import Report, StepRole
 from recon.model.records.results import Counts, Mismatch, Money, Reject, Result
 from recon.model.records.words import Certainty, Kind, Verdict
-from recon.rules.reports import causes, verdicts
+from recon.rules.reports import bridges, causes, verdicts
 
 SHOWN = 20  # Mismatches, rejects and the like that a table shows of each sort; JSON and CSV have them all.
 _FEW = 5  # Withheld subjects of one reason.
@@ -38,7 +38,7 @@ def as_table(report: Report) -> RenderableType:
         found = [mismatch for mismatch in result.mismatches if mismatch.kind == kind]
         if found:
             parts += [Text(), *_kind(kind, found)]
-    parts += [*_pending(result), *_withheld(report), *_totals(report)]
+    parts += [*_pending(result), *_withheld(report), *_totals(report), *_bridge(report)]
     return Group(*parts)
 
 
@@ -177,9 +177,7 @@ def _change(each: Compared) -> str:
 
 def _kind(kind: Kind, found: list[Mismatch]) -> list[RenderableType]:
     """Return the mismatches of one kind, each with its subject, its money and why."""
-    likely = sum(mismatch.certainty == Certainty.PROBABLE for mismatch in found)
-    note = "" if not likely else ", probable" if likely == len(found) else f", {likely} of them probable"
-    lines: list[RenderableType] = [_heading(f"{wording.plain(kind)}: {len(found)}{note}")]
+    lines: list[RenderableType] = [_heading(f"{wording.plain(kind)}: {verdicts.numbered(found)}")]
     for mismatch in found[:SHOWN]:
         lines += _one(mismatch)
     return [*lines, *_more(len(found))]
@@ -249,3 +247,21 @@ def _totals(report: Report) -> list[RenderableType]:
         words = (f"{each.side} {wording.plain(each.status)}", f"{each.number:,}", money.written(each.amount))
         table.add_row(*words, style="bold" if each.is_sum else None)
     return [Text(), _heading("Control totals: the rows that were compared"), table]
+
+
+def _bridge(report: Report) -> list[RenderableType]:
+    """Return why the two sides are not the same sum, per currency."""
+    if not report.bridge:
+        return []
+    parts: list[RenderableType] = [Text(), _heading("From our records to what went back")]
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column()
+    for _ in range(2):
+        table.add_column(justify="right", no_wrap=True)
+    for each in report.bridge:
+        if each.role is StepRole.BEGINS and table.row_count:
+            table.add_row()
+        number = phrases.several(each.number, each.of)
+        style = None if each.role is StepRole.DIFFERS else "bold"
+        table.add_row(each.name, number, bridges.amount(each), style=style)
+    return [*parts, table, *(_indented(Text(said), 2) for said in bridges.outside(report))]

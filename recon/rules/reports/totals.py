@@ -19,11 +19,11 @@ from recon.model.records.words import DEAD, IntentStatus, RefundStatus
 
 _HALF = 32  # Bits: amounts are added in two halves, so that no sum of them passes an int64.
 _UNKNOWN = "of a status we do not know"
-_SYSTEM = "made by the provider itself"
+SYSTEM = "made by the provider itself"
 _OURS = tuple(map(str, IntentStatus))
-_THEIRS = (*map(str, RefundStatus), _UNKNOWN, _SYSTEM)
+_THEIRS = (*map(str, RefundStatus), _UNKNOWN, SYSTEM)
 # What money went out by, or is on its way.
-_LIVE = frozenset(_THEIRS) - {*map(str, DEAD), _SYSTEM}
+_LIVE = frozenset(_THEIRS) - {*map(str, DEAD), SYSTEM}
 
 Sums = Mapping[str, Mapping[str, tuple[int, int]]]
 """By currency and status: how many, and how much in minor units."""
@@ -39,7 +39,7 @@ def of(intents: Intake, refunds: Intake) -> tuple[Total, ...]:
     known = pc.is_in(status, value_set=pa.array(map(str, RefundStatus), pa.large_string()))
     status = pc.if_else(known, status, pa.scalar(_UNKNOWN, pa.large_string()))
     system = pa.array(theirs["system"].to_numpy())
-    status = pc.if_else(system, pa.scalar(_SYSTEM, pa.large_string()), status)
+    status = pc.if_else(system, pa.scalar(SYSTEM, pa.large_string()), status)
     ours = _sums(intents.frame, arrays.strings(intents.frame["status"]))
     return (
         *_told("intents", ours, _OURS, {"together": frozenset(_OURS)}),

@@ -1,11 +1,11 @@
 """What a result comes to, in sentences for people who were not there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from recon.model import money, phrases
 from recon.model.records.comparisons import Comparison, NowIs, Standing
-from recon.model.records.results import Counts, Money, Result
-from recon.model.records.words import Verdict
+from recon.model.records.results import Counts, Mismatch, Money, Result
+from recon.model.records.words import Certainty, Verdict
 
 # What each grace is about, by its name in recon.toml.
 GRACES: Mapping[str, str] = {
@@ -44,6 +44,16 @@ def sentence(result: Result) -> str:
 def amounts(at_risk: Mapping[str, int]) -> str:
     """Return money in each currency, never added: 49.00 USD and 500 JPY."""
     return phrases.listed([money.written(Money(amount, name)) for name, amount in sorted(at_risk.items())])
+
+
+def numbered(found: Sequence[Mismatch]) -> str:
+    """Return how many mismatches there are, and how many of them are probable: 4, 1 of them probable."""
+    probable = sum(each.certainty is Certainty.PROBABLE for each in found)
+    if not probable:
+        return f"{len(found):,}"
+    if probable < len(found):
+        return f"{len(found):,}, {probable:,} of them probable"
+    return "1, probable" if probable == 1 else f"{probable:,}, all probable"
 
 
 def waiting(counts: Counts) -> str:

@@ -20,7 +20,7 @@ from recon.model.records.comparisons import Compared, Seen
 from recon.model.records.reports import Report, Side, Total
 from recon.model.records.results import Mismatch, Money
 from recon.model.records.words import Kind
-from recon.rules.reports import documents, sums, verdicts
+from recon.rules.reports import bridges, documents, sums, verdicts
 
 ROWS: Final = 1_048_575  # Of a sheet, without its header. Source: Excel's specifications and limits.
 _CHARACTERS: Final = 32_767  # Of a cell, from the same source.
@@ -34,6 +34,7 @@ _WIDTHS: Final = {
     "intent_key": 34,
     "refund_ids": 30,
     "source": 24,
+    "line": 60,
 }
 _WIDTH: Final = 18
 
@@ -57,8 +58,8 @@ class _Sheet:
 def as_xlsx(report: Report) -> bytes:
     """Return the workbook's content: Summary, Mismatches, In flight, Healable, Rejected, Counts.
 
-    Totals, Withheld and Compared where there is anything of it. A list longer than a sheet is cut to ROWS;
-    the counts are of all of it.
+    Totals, Bridge, Withheld and Compared where there is anything of it. A list longer than a sheet is cut to
+    ROWS; the counts are of all of it.
     """
     file = io.BytesIO()
     book = xlsxwriter.Workbook(file, {"in_memory": True})
@@ -168,6 +169,8 @@ def _sheets(report: Report) -> Iterable[_Sheet]:
     yield _Sheet("Counts", (("side", "text"), ("what", "text"), ("how_many", "whole")), _counts(report))
     if report.totals:
         yield _Sheet("Totals", _TOTALS, map(_total, report.totals))
+    if report.bridge:
+        yield _Sheet("Bridge", _BRIDGE, _bridge(report))
     if result.withheld:
         why = report.why_withheld
         columns: tuple[Column, ...] = (("account", "text"), ("subject", "text"), ("because", "text"))
@@ -270,6 +273,23 @@ _TOTALS: Final[tuple[Column, ...]] = (
     ("amount", "amount"),
     ("currency", "text"),
 )
+
+
+_BRIDGE: Final[tuple[Column, ...]] = (
+    ("line", "text"),
+    ("of", "text"),
+    ("how_many", "whole"),
+    ("amount", "amount"),
+    ("currency", "text"),
+)
+
+
+def _bridge(report: Report) -> Iterable[Sequence[Cell]]:
+    """Yield the lines of each currency, then what stands on none."""
+    for each in report.bridge:
+        yield each.name, f"{each.of}s", each.number, each.amount, each.amount.currency.upper()
+    for said in bridges.outside(report):
+        yield said, None, None, None, None
 
 
 def _total(each: Total) -> Sequence[Cell]:

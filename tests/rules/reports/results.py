@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recon.model.records.reports import Report, Side
+from recon.model.records.reports import Report, Side, Step, StepRole
 from recon.model.records.results import Mismatch, Money, Policy, Reading, Result
 from recon.model.records.words import AccountId, Certainty, Kind, Subject, Verdict
 from tests import builders
@@ -20,6 +20,13 @@ MISMATCH = Mismatch(
     why="49.00 USD went back twice.",
 )
 COUNTS = replace(builders.a_result().counts, intents=2, refunds=3, matched=1, mismatches={Kind.DUPLICATE: 1})
+
+BRIDGE = (
+    Step("marked done", StepRole.BEGINS, 2, "intent", Money(7_000, "usd")),
+    Step("refunded twice", StepRole.DIFFERS, 1, "intent", Money(4_900, "usd")),
+    Step("refund missing", StepRole.DIFFERS, 1, "intent", Money(-2_100, "usd")),
+    Step("live refunds", StepRole.ENDS, 2, "refund", Money(9_800, "usd")),
+)
 
 
 def a_result(**fields: Any) -> Result:  # noqa: ANN401 - any field of the record

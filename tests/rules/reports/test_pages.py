@@ -10,8 +10,8 @@ from recon.model.records.comparisons import Compared, Comparison, Earlier, NowIs
 from recon.model.records.reports import Total
 from recon.model.records.results import Healable, InFlight, Mismatch, Money, Policy, Reject, Result
 from recon.model.records.words import AccountId, Basis, IntentKey, Kind, RefundId, Subject, Verdict
-from recon.rules.reports import findings, pages, style
-from tests.rules.reports.results import AT, COUNTS, MISMATCH, a_report, a_result
+from recon.rules.reports import findings, pages, style, totals
+from tests.rules.reports.results import AT, BRIDGE, COUNTS, MISMATCH, a_report, a_result
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202egnp.exe\x1b[2J\n</style>"
 REFUNDS = (RefundId("re_1"), RefundId("re_2"))
@@ -61,7 +61,7 @@ def test_the_page_says_verdict_money_kind_rows_and_what_to_do() -> None:
             "1 mismatch between what was meant and what was done, with 49.00 USD at risk.",
             "As of 2026-03-06 17:00. All times are UTC.",
             "At risk per currency",
-            "Refunded twice (duplicate): 1, 1 of them probable",
+            "Refunded twice (duplicate): 1, probable",
             "Check whether a second refund was meant",
             "49.00 USD went back twice.",
             "order o1",
@@ -312,15 +312,30 @@ def test_other_graces_are_named_with_what_is_usual() -> None:
 
 
 def test_the_money_of_each_side_is_told_per_currency_and_status() -> None:
-    totals = (
+    told = (
         Total("intents", "pending_unknown", 1_200, Money(123_400, "usd")),
         Total("refunds", "together", 2, Money(7, "jpy"), is_sum=True),
     )
-    text = page(totals=totals).text
+    text = page(totals=told).text
 
     assert "Status How many Amount Pending unknown 1,200 1,234.00 USD" in text
     assert "Status How many Amount Together 2 7 JPY" in text
     assert "Control totals" not in page().text
+
+
+def test_the_bridge_is_told_line_by_line_and_whether_it_adds_up() -> None:
+    system = (Total("refunds", totals.SYSTEM, 1, Money(700, "usd")),)
+    text = page(bridge=BRIDGE, totals=system).text
+    wrong = page(bridge=(*BRIDGE[:2], BRIDGE[3])).text
+
+    assert (
+        "USD: from done to went back, line by line Why How many Amount Marked done 2 intents 70.00 USD"
+        " Refunded twice 1 intent +49.00 USD Refund missing 1 intent -21.00 USD"
+        " Live refunds the lines above add up to it 2 refunds 98.00 USD"
+        " What the provider made by itself is in none of them either: 7.00 USD."
+    ) in text
+    assert "but the lines above do not add up to it" in wrong
+    assert "From our records to what went back" not in page().text
 
 
 def test_an_id_is_not_broken_unless_it_is_longer_than_the_page() -> None:

@@ -15,7 +15,7 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.rules.reports import screens
-from tests.rules.reports.results import AT, MISMATCH, a_report, a_result
+from tests.rules.reports.results import AT, BRIDGE, MISMATCH, a_report, a_result
 
 
 def drawn(result: Result, width: int = 80, **fields: object) -> str:
@@ -139,6 +139,24 @@ def test_the_money_of_each_side_is_told_per_currency_and_status() -> None:
         ["intents pending unknown", "1,200", "1,234.00 USD"],
         ["intents together", "1,200", "1,234.00 USD"],
         ["refunds together", "2", "7 JPY"],
+    ]
+
+
+def test_the_bridge_is_told_line_by_line_with_a_gap_between_currencies() -> None:
+    yen = replace(BRIDGE[0], amount=Money(0, "jpy"))
+    result = a_result(rejected=(Reject("r.csv", 1, None, "odd"),))
+
+    told = [line.split("  ") for line in drawn(result, bridge=(*BRIDGE, yen)).splitlines()[-8:]]
+
+    assert [[part.strip() for part in line if part.strip()] for line in told] == [
+        ["From our records to what went back"],
+        ["marked done", "2 intents", "70.00 USD"],
+        ["refunded twice", "1 intent", "+49.00 USD"],
+        ["refund missing", "1 intent", "-21.00 USD"],
+        ["live refunds", "2 refunds", "98.00 USD"],
+        [],
+        ["marked done", "2 intents", "0 JPY"],
+        ["1 rejected row is in none of these sums: what cannot be read has no amount."],
     ]
 
 

@@ -12,8 +12,8 @@ from tests.product import INTENT_COLUMNS, REFUND_COLUMNS, table
 from tests.worlds import World, worlds
 
 
-def reported(world: World) -> Report:
-    """A world's result with what a report says beside it."""
+def reported(world: World, *, for_people: bool = False) -> Report:
+    """A world's result with what a report says beside it; one for people says more."""
     intents = frames.intents(table(world.intents, INTENT_COLUMNS), source="intents")
     rows = [row for row in world.refunds if "object" not in row]
     refunds = frames.refunds(table(rows, REFUND_COLUMNS), source="refunds")
@@ -25,7 +25,7 @@ def reported(world: World) -> Report:
     policy = Policy(**world.policy)  # type: ignore[arg-type]  # durations by their own names
     links = linking.link(intents.frame, refunds.frame, policy)
     result = finding.find(intents, refunds, links, policy=policy, coverage=coverage, as_of=world.as_of)
-    return matters.gather(
+    report = matters.gather(
         result,
         intents,
         refunds,
@@ -36,6 +36,7 @@ def reported(world: World) -> Report:
         coverage=coverage,
         zone=("UTC", UTC),
     )
+    return matters.for_people(report, intents, refunds, links) if for_people else report
 
 
 @settings(max_examples=40, deadline=None)

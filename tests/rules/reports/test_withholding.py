@@ -56,7 +56,7 @@ def why(ours: list[Row], theirs: list[Row], **coverage: Any) -> dict[str, str]: 
         coverage=told,
         zone=("UTC", UTC),
     )
-    found = matters.for_people(report, intents, refunds).why_withheld
+    found = matters.for_people(report, intents, refunds, links).why_withheld
     assert set(found) == set(result.withheld)
     return {subject: reason for (_, subject), reason in found.items()}
 

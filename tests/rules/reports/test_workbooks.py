@@ -12,7 +12,7 @@ from recon.model.records.reports import Total
 from recon.model.records.results import Healable, InFlight, Money, Reject, Result
 from recon.model.records.words import AccountId, Basis, IntentKey, Kind, RefundId, Subject, Verdict
 from recon.rules.reports import workbooks
-from tests.rules.reports.results import AT, MISMATCH, a_report, a_result
+from tests.rules.reports.results import AT, BRIDGE, MISMATCH, a_report, a_result
 
 
 def book(result: Result | None = None, **fields: object) -> Any:  # noqa: ANN401 - openpyxl has no types
@@ -186,6 +186,20 @@ def test_why_something_is_withheld_and_what_each_side_comes_to_have_sheets() -> 
     assert rows(sheets["Withheld"]) == [{"Subject": "refund:re_9", "Because": "not all intents were read"}]
     assert rows(sheets["Totals"]) == [
         {"Side": "intents", "Status": "pending unknown", "How many": 2, "Amount": 1.23, "Currency": "USD"}
+    ]
+
+
+def test_the_bridge_is_a_sheet_whose_amounts_are_numbers() -> None:
+    result = a_result(rejected=(Reject("r.csv", 1, None, "odd"),))
+
+    told = [list(row.values()) for row in rows(book(result, bridge=BRIDGE)["Bridge"])]
+
+    assert told == [
+        ["marked done", "intents", 2, 70, "USD"],
+        ["refunded twice", "intents", 1, 49, "USD"],
+        ["refund missing", "intents", 1, -21, "USD"],
+        ["live refunds", "refunds", 2, 98, "USD"],
+        ["1 rejected row is in none of these sums: what cannot be read has no amount.", *[None] * 4],
     ]
 
 
