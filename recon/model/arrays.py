@@ -3,7 +3,7 @@
 Strings stay in Arrow memory; nothing here makes a Python object per row. A code of -1 is a missing value.
 """
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 ABSENT = -1
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 _BEGINNING = 3  # Bytes: ch_, pi_, re_.
 _FEW = 8  # Needles are few where the haystack has this many times as many strings.
@@ -36,6 +37,16 @@ def strings(column: pd.Series) -> pa.Array:
 def times(column: pd.Series) -> Ints:
     """Return a UTC time column as microseconds since 1970; a missing time is the smallest integer."""
     return column.to_numpy(dtype="datetime64[us]").view(np.int64)
+
+
+def time(moment: datetime) -> int:
+    """Return an aware time as `times` has it."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def instant(microseconds: int) -> datetime:
+    """Return one of `times` as an aware time."""
+    return EPOCH + timedelta(microseconds=int(microseconds))
 
 
 def integers(codes: pa.Array) -> Ints:

@@ -1,7 +1,7 @@
 """From judged arrays to mismatches: the facts of each judged subject, gathered into records."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from recon.model.records.words import AccountId, Certainty, IntentKey, Kind, Ref
 from recon.model.unjudged import Unjudged
 from recon.rules.mismatches import evidence, neighbours
 from recon.rules.mismatches import intents as nine
-from recon.rules.mismatches.coverage import EPOCH
 from recon.rules.mismatches.evidence import Facts, Paid
 from recon.rules.mismatches.intents import Judgement, Linked
 from recon.rules.mismatches.strays import Strays
@@ -34,11 +33,6 @@ INTENT_TEXTS = (
     "reference",
 )
 REFUND_TEXTS = ("id", "account", "currency", "status", "intent_key", "reason")
-
-
-def moment(microseconds: int) -> datetime:
-    """Return microseconds since 1970 as an aware time."""
-    return EPOCH + timedelta(microseconds=int(microseconds))
 
 
 class Books:
@@ -130,12 +124,9 @@ class Books:
         """Return per intent whether an unlinked live refund is on its payment, where a finding needs it."""
         asked = np.flatnonzero(self.judged.rule == nine.STUCK)
         there = np.zeros(len(self.updated_at), bool)
-        payment = arrays.find(self.links.intent_payment.take(asked), self.links.payments)
-        stray = self.stray.refund
-        width = len(self.links.payments) + 1
-        strays = self.links.refund_account[stray] * width + self.links.refund_payment[stray]
-        mine = self.links.intent_account[asked] * width + payment
-        there[asked] = (payment != ABSENT) & np.isin(mine, strays[self.links.refund_payment[stray] != ABSENT])
+        mine = neighbours.places_of_intents(self.links, asked)
+        strays = neighbours.places_of_refunds(self.links, self.stray.refund)
+        there[asked] = (mine != ABSENT) & np.isin(mine, strays)
         return there
 
     def paid(self, positions: Sequence[int]) -> tuple[Paid, ...]:
@@ -144,7 +135,7 @@ class Books:
             Paid(
                 id=RefundId(self._refunds["id"][position].as_py()),
                 money=Money(int(self._refund_amount[position]), self._refunds["currency"][position].as_py()),
-                at=moment(self.refund_created_at[position]),
+                at=arrays.instant(self.refund_created_at[position]),
                 waiting=self._refunds["status"][position].as_py() in nine.WAITING,
                 reason=self._refunds["reason"][position].as_py(),
             )
@@ -177,8 +168,8 @@ class Books:
             covered=bool(self.judged.covered[position]),
             payment=text["payment"],
             stray_on_payment=bool(unlinked[position]),
-            updated_at=moment(self.updated_at[position]),
-            stuck_since=moment(self.judged.stuck_since[position]),
+            updated_at=arrays.instant(self.updated_at[position]),
+            stuck_since=arrays.instant(self.judged.stuck_since[position]),
             as_of=self.as_of,
             before=self._before(position),
             claimed_by=self._claimed_by(position),

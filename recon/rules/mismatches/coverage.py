@@ -1,7 +1,7 @@
 """What was not read, and what a rejected row touches: the parts of the frames that must not be judged."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from recon.model.links import Links
 from recon.model.records.results import Coverage, Reject
 from recon.model.records.words import AccountId
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ALWAYS, NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -36,7 +35,7 @@ def _refunds_from(links: Links, coverage: Coverage, as_of: datetime, *, otherwis
     for place, account in enumerate(links.accounts.to_pylist()):
         reading = coverage.refunds.get(AccountId(account), coverage.default_refunds)
         if reading.complete and (reading.to_at is None or reading.to_at >= as_of):
-            from_at[place] = ALWAYS if reading.from_at is None else microseconds(reading.from_at)
+            from_at[place] = ALWAYS if reading.from_at is None else arrays.time(reading.from_at)
     return from_at
 
 
@@ -51,16 +50,11 @@ def until_refunds(refunds: pd.DataFrame, links: Links, coverage: Coverage) -> tu
     for place, account in enumerate(links.accounts.to_pylist()):
         reading = coverage.intents.get(AccountId(account), coverage.default_intents)
         if reading.complete:
-            from_at[place] = ALWAYS if reading.from_at is None else microseconds(reading.from_at)
-            to_at[place] = NEVER if reading.to_at is None else microseconds(reading.to_at)
+            from_at[place] = ALWAYS if reading.from_at is None else arrays.time(reading.from_at)
+            to_at[place] = NEVER if reading.to_at is None else arrays.time(reading.to_at)
     old, late = created < from_at[links.refund_account], created > to_at[links.refund_account]
     whole = (from_at != NEVER)[links.refund_account]
     return ~old & ~late, old & whole & coverage.older_is_outside
-
-
-def microseconds(moment: datetime) -> int:
-    """Return an aware time as microseconds since 1970."""
-    return (moment - EPOCH) // timedelta(microseconds=1)
 
 
 def incomplete(coverage: Coverage) -> tuple[str, ...]:

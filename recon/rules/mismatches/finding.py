@@ -24,7 +24,7 @@ from recon.model.records.words import AccountId, Kind, RefundStatus, Subject, Ve
 from recon.rules.mismatches import coverage as reading
 from recon.rules.mismatches import intents as nine
 from recon.rules.mismatches import strays
-from recon.rules.mismatches.books import Books, moment
+from recon.rules.mismatches.books import Books
 from recon.rules.mismatches.intents import MISSING, NONE
 
 KNOWN_STATUSES = tuple(status.value for status in RefundStatus)
@@ -88,7 +88,7 @@ def _books(
 ) -> Books:
     """Return both frames judged."""
     linked = nine.gather(intents.frame, refunds.frame, links)
-    moment = reading.microseconds(as_of)
+    at = arrays.time(as_of)
     judged = nine.judge(
         intents.frame,
         refunds.frame,
@@ -98,7 +98,7 @@ def _books(
         covered=reading.since_intents(intents.frame, links, coverage, as_of),
         outside=reading.outside_intents(links, coverage, as_of),
         untouchable=reading.touched_intents(intents.frame, links, refunds.rejects),
-        as_of=moment,
+        as_of=at,
     )
     covered, outside = reading.until_refunds(refunds.frame, links, coverage)
     stray = strays.judge(
@@ -108,7 +108,7 @@ def _books(
         covered=covered,
         outside=outside,
         untouchable=reading.touched_refunds(refunds.frame, links, intents.rejects),
-        as_of=moment,
+        as_of=at,
     )
     return Books(
         intents,
@@ -185,7 +185,7 @@ def _in_flight(books: Books) -> tuple[InFlight, ...]:
                 account=books.intent_account(position),
                 subject=books.intent_subject(position),
                 becomes=Kind.MISSING if missing else Kind.STUCK,
-                breaks_at=moment(began) + grace,
+                breaks_at=arrays.instant(began) + grace,
             )
         )
     for place in np.flatnonzero(books.stray.young):
@@ -195,7 +195,7 @@ def _in_flight(books: Books) -> tuple[InFlight, ...]:
                 account=books.refund_account(position),
                 subject=books.refund_subject(position),
                 becomes=Kind.ORPHAN if books.stray.twin[place] == ABSENT else Kind.DUPLICATE,
-                breaks_at=moment(books.refund_created_at[position]) + books.policy.orphan_after,
+                breaks_at=arrays.instant(books.refund_created_at[position]) + books.policy.orphan_after,
             )
         )
     return tuple(sorted(flights, key=lambda flight: (flight.account, flight.subject)))
@@ -223,6 +223,6 @@ def _due(books: Books, in_flight: tuple[InFlight, ...]) -> tuple[Due, ...]:
         if books.judged.rule[position] == nine.OVERDUE:
             continue
         subject = (books.intent_account(position), books.intent_subject(position))
-        at = moment(books.refund_created_at[refund]) + books.policy.provider_pending_after
+        at = arrays.instant(books.refund_created_at[refund]) + books.policy.provider_pending_after
         due[subject] = min(at, due.get(subject, at))
     return tuple(Due(*subject, at, becomes.get(subject)) for subject, at in sorted(due.items()))

@@ -46,23 +46,23 @@ def find(
     free = stray.refund[~stray.withheld]
     dead = np.flatnonzero(~links.live & ~system & (links.intent == ABSENT)) if len(missing) else missing
     refused = np.flatnonzero(declined & (linked.live == 0)) if len(firing) else firing
-    places, strays = _of_intents(links, missing), _of_refunds(links, firing)
+    places, strays = places_of_intents(links, missing), places_of_refunds(links, firing)
     unexplained = links.claimed_by[missing] == ABSENT
     return Neighbours(
-        live=_beside(missing, places, free, _of_refunds(links, free)),
-        dead=_beside(missing, places, dead, _of_refunds(links, dead)),
-        declined=_beside(firing, strays, refused, _of_intents(links, refused)),
+        live=_beside(missing, places, free, places_of_refunds(links, free)),
+        dead=_beside(missing, places, dead, places_of_refunds(links, dead)),
+        declined=_beside(firing, strays, refused, places_of_intents(links, refused)),
         missing=_beside(firing, strays, missing[unexplained], places[unexplained]),
     )
 
 
-def _of_intents(links: Links, positions: Ints) -> Ints:
+def places_of_intents(links: Links, positions: Ints) -> Ints:
     """Return a number per account and payment, -1 for an intent on whose payment no refund is."""
     payment = arrays.find(links.intent_payment.take(positions), links.payments)
     return _places(links, links.intent_account[positions], payment)
 
 
-def _of_refunds(links: Links, positions: Ints) -> Ints:
+def places_of_refunds(links: Links, positions: Ints) -> Ints:
     """Return the same numbers for refunds."""
     return _places(links, links.refund_account[positions], links.refund_payment[positions])
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from recon.rules.reports import bridges, totals, withholding
 
 # Offsets of zones are whole quarters of an hour: from these counts every zone's hours can be made.
 _QUARTER_US = 15 * 60 * 1_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def gather(
@@ -73,8 +72,8 @@ def _side(name: str, intake: Intake, sources: Sequence[str], reading: Reading) -
         duplicates=intake.duplicates,
         left_out=intake.left_out,
         rejected=len(intake.rejects),
-        first_at=_moment(created.min()) if len(created) else None,
-        last_at=_moment(created.max()) if len(created) else None,
+        first_at=arrays.instant(created.min()) if len(created) else None,
+        last_at=arrays.instant(created.max()) if len(created) else None,
         reading=replace(reading, complete=reading.complete and intake.incomplete is None),
         notes=intake.notes,
     )
@@ -83,10 +82,6 @@ def _side(name: str, intake: Intake, sources: Sequence[str], reading: Reading) -
 def _by_quarter(refunds: pd.DataFrame) -> tuple[tuple[datetime, int], ...]:
     quarters, counts = np.unique(arrays.times(refunds["created_at"]) // _QUARTER_US, return_counts=True)
     return tuple(
-        (_moment(quarter * _QUARTER_US), count)
+        (arrays.instant(quarter * _QUARTER_US), count)
         for quarter, count in zip(quarters.tolist(), counts.tolist(), strict=True)
     )
-
-
-def _moment(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=int(microseconds))
