@@ -13,14 +13,13 @@ from uuid import uuid4
 from recon.cli import exits, extras
 
 with extras.required("This job", "job,slack"):
-    from jobs import vitals
+    from jobs import post, vitals
     from jobs.shift import log, takes_wait, work
     from jobs.steps import Steps
-    from recon import delivery, hourly
+    from recon import hourly
     from recon.cli.progress import Counters
     from recon.doors import pulse
     from recon.doors.pulse import Beat
-    from recon.doors.slack.posts import Slack
     from recon.doors.store import keeping
     from recon.doors.store.engines import Database
     from recon.doors.stripe.provider import Provider
@@ -64,27 +63,10 @@ def hour(database: Database, settings: Settings, *, wait: timedelta = keeping.AT
     return code if code != exits.OK else delivered
 
 
-def deliver(database: Database, settings: Settings, *, budget: timedelta) -> delivery.DeliveryReport:
-    """Deliver what waits, and log what became of it."""
-    slack = Slack(settings.slack) if settings.slack.enabled else None
-    report = delivery.deliver_all(database, slack, settings, clock=_now, budget=budget)
-    tell = log.info if report.complete and report.enabled else log.warning
-    tell(
-        "delivery",
-        enabled=report.enabled,
-        sent=report.sent,
-        postponed=report.postponed,
-        given_up=report.given_up,
-        waiting=report.waiting,
-        reasons=list(report.reasons) or (None if report.enabled else ["SLACK_BOT_TOKEN is not set"]),
-    )
-    return report
-
-
 def _delivered(database: Database, settings: Settings) -> int:
     """Deliver what waits, and return the exit code of that alone."""
     try:
-        report = deliver(database, settings, budget=DELIVERY_BUDGET)
+        report = post.deliver(database, settings, clock=_now, budget=DELIVERY_BUDGET)
     except ReconError as error:  # The database is away: what waits, waits.
         code = exits.of(error)
         log.error("delivery", reason=str(error), exit_code=code)

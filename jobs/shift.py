@@ -15,7 +15,7 @@ import structlog
 
 from recon.cli import exits
 from recon.doors import config, logs
-from recon.doors.store import migrations
+from recon.doors.store import revisions
 from recon.doors.store.engines import Database
 from recon.model.errors import ReconError
 from recon.model.settings import Settings
@@ -82,7 +82,7 @@ def work(
             settings = config.load()
             logs.configure(settings)
             with Database.open(settings.database_url.reveal()) as database:
-                migrations.check(database)
+                revisions.check(database)
                 return task(database, settings)
         except ReconError as error:  # Whatever a door reports; a bug shows its traceback.
             code = exits.of(error)

@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta
 from recon.cli import exits, extras
 
 with extras.required("This job", "job,slack"):
-    from jobs import vitals
-    from jobs.hourly import deliver
+    from jobs import post, vitals
     from jobs.shift import log, takes_nothing, work
     from recon import guard, reminding, watch
     from recon.doors.store.engines import Database
@@ -35,7 +34,7 @@ def tick(database: Database, settings: Settings) -> int:
     What stops another part is told by the exit code, and never keeps back what waits to be delivered.
     """
     codes = [_part(part, database, settings) for part in (_watch, _calls, _remind)]
-    report = deliver(database, settings, budget=DELIVERY_BUDGET)
+    report = post.deliver(database, settings, clock=_now, budget=DELIVERY_BUDGET)
     codes.append(_part(_settle, database, settings))  # Last: a provider that is away holds up no message.
     vitals.write(settings, now=_now())  # Between two hours too: alerts look at the notices.
     undelivered = exits.UNDELIVERED if report.given_up or report.away else exits.OK

@@ -10,7 +10,7 @@ import structlog
 
 from recon.doors import pulse
 from recon.doors.pulse import Labels, Sample, Sort
-from recon.doors.store import migrations, outbox, queue, runs, standing
+from recon.doors.store import outbox, queue, revisions, runs, standing
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError, ReconError
 from recon.model.records.runs import Run
@@ -39,7 +39,7 @@ def write(settings: Settings, *, now: datetime) -> None:
 def told(database: Database, *, now: datetime) -> tuple[Sample, ...]:
     """Return every metric as it stands now, or that the database cannot be read; never raises for that."""
     try:
-        migrations.check(database)  # A newer version's rows may hold words that this one does not know.
+        revisions.check(database)  # A newer version's rows may hold words that this one does not know.
         return (Sample("database_up", UP, {(): 1.0}), *samples(database, now=now))
     except ReconError:  # It is away, or not of this version.
         return (away(),)

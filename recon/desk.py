@@ -17,10 +17,10 @@ from recon.doors.store import (
     evidence,
     leases,
     limits,
-    migrations,
     operators,
     proposals,
     queue,
+    revisions,
     runs,
     sign_outs,
     surroundings,
@@ -129,7 +129,7 @@ class Desk:
             DatabaseUnavailable: it cannot be reached now.
         """
         settings = config.load(environ)
-        desk = cls(migrations.ready(settings.database_url.reveal()), settings)
+        desk = cls(revisions.ready(settings.database_url.reveal()), settings)
         desk.keep_limits()
         return desk
 

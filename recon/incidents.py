@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
 from recon.doors import config
-from recon.doors.store import affected, migrations, trends
+from recon.doors.store import affected, revisions, trends
 from recon.doors.store.engines import Database
 from recon.model.records.incidents import Incident, Window
 from recon.model.records.trends import Past
@@ -39,7 +39,7 @@ class Incidents:
                 to run.
             DatabaseUnavailable: it cannot be reached now.
         """
-        return cls(migrations.ready(config.load(environ).database_url.reveal()))
+        return cls(revisions.ready(config.load(environ).database_url.reveal()))
 
     def latest(self, kind: Kind) -> Window | None:
         """Return the window of the latest day's densest burst; None where no case is of this kind."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Self
 
 from recon.doors import config
-from recon.doors.store import history, migrations, outbox
+from recon.doors.store import history, outbox, revisions
 from recon.doors.store.engines import Database
 from recon.model.characters import keepable
 from recon.model.records.histories import (
@@ -83,7 +83,7 @@ class Overview:
                 to run.
             DatabaseUnavailable: it cannot be reached now.
         """
-        database = migrations.ready(config.load(environ).database_url.reveal())
+        database = revisions.ready(config.load(environ).database_url.reveal())
         return cls(database, lambda: config.load(environ))
 
     def runs(self, *, after: RunCursor | None = None, limit: int = RUNS) -> RunsPage:

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Final, Self, TypeVar, Unpack
 
 from recon.doors import config
-from recon.doors.store import migrations, mirror, settlements
+from recon.doors.store import mirror, revisions, settlements
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
 from recon.model import phrases, subjects, wording
@@ -63,7 +63,7 @@ class Settling:
             DatabaseUnavailable: it cannot be reached now.
         """
         settings = config.load(environ)
-        return cls(migrations.ready(settings.database_url.reveal()), settings)
+        return cls(revisions.ready(settings.database_url.reveal()), settings)
 
     def look(self, case_id: CaseId, *, version: int, operator: Operator, action_id: str) -> Seen | None:
         """Return what the provider shows now of the case's intent, in words too.

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Self
 
 from recon.doors import config
-from recon.doors.store import calls, migrations, outbox, switches
+from recon.doors.store import calls, outbox, revisions, switches
 from recon.doors.store.engines import Database
 from recon.model import registry
 from recon.model.changes import Illegal, written
@@ -47,7 +47,7 @@ class Switchboard:
                 to run.
             DatabaseUnavailable: it cannot be reached now.
         """
-        database = migrations.ready(config.load(environ).database_url.reveal())
+        database = revisions.ready(config.load(environ).database_url.reveal())
         return cls(database, lambda: config.load(environ))
 
     def registry(self) -> Registry:

@@ -69,7 +69,7 @@ time.sleep = CLOCK.sleep  # type: ignore[assignment]  # no SupportsIndex
 
 from sqlalchemy import Engine, event, update  # noqa: E402  # as above
 
-from jobs import hourly  # noqa: E402  # as above
+from jobs import hourly, post  # noqa: E402  # as above
 from jobs.shift import work  # noqa: E402  # as above
 from recon import delivery  # noqa: E402  # as above
 from recon.doors.slack.posts import Slack  # noqa: E402  # as above
@@ -138,7 +138,7 @@ def _deliver(budget: timedelta) -> int:
     """Deliver what a run left, as the tick does."""
 
     def task(database: Database, settings: Any) -> int:  # noqa: ANN401  # what work gives
-        return int(not hourly.deliver(database, settings, budget=budget).complete)
+        return int(not post.deliver(database, settings, clock=CLOCK.now, budget=budget).complete)
 
     return work("deliver", task)
 

@@ -19,7 +19,7 @@ def opened(settings: "Settings") -> "Iterator[Database]":
         ConfigurationError: it is not there, or of another version. Nothing was made.
         DatabaseUnavailable: it cannot be reached now.
     """
-    from recon.doors.store import checkup, migrations
+    from recon.doors.store import checkup, revisions
     from recon.doors.store.engines import Database
 
     url = settings.database_url.reveal()
@@ -28,5 +28,5 @@ def opened(settings: "Settings") -> "Iterator[Database]":
         file = checkup.file(url)
         if file is not None and not file.exists():
             raise ConfigurationError(f"There is no database yet at {file}: recon db upgrade makes it.")
-        migrations.check(database)
+        revisions.check(database)
         yield database

@@ -15,34 +15,34 @@ app = typer.Typer(
 @app.command()
 def upgrade() -> None:
     """Bring the database to this version's schema, and make its triggers anew; twice is as good as once."""
-    from recon.doors.store import migrations
+    from recon.doors.store import migrations, revisions
 
     with _database() as database:
-        before = migrations.current(database)
+        before = revisions.current(database)
         migrations.upgrade(database)
-    if before == migrations.head():
+    if before == revisions.head():
         print(f"The database is at revision {before} already; its triggers were made anew.")
     else:
-        print(f"The database is at revision {migrations.head()} now; it was at {before or 'none'}.")
+        print(f"The database is at revision {revisions.head()} now; it was at {before or 'none'}.")
 
 
 @app.command()
 def current() -> None:
     """Print the database's revision."""
-    from recon.doors.store import migrations
+    from recon.doors.store import revisions
 
     with _database() as database:
-        print(migrations.current(database) or "none")
+        print(revisions.current(database) or "none")
 
 
 @app.command()
 def check() -> None:
     """Check revision and triggers; exit 2 and say what is wrong. recon verify checks the entries."""
-    from recon.doors.store import migrations
+    from recon.doors.store import revisions
 
     with _database() as database:
-        migrations.check(database)
-    print(f"The database is up to date, at revision {migrations.head()} with all its triggers.")
+        revisions.check(database)
+    print(f"The database is up to date, at revision {revisions.head()} with all its triggers.")
 
 
 def _database() -> "Database":

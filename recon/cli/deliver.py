@@ -25,12 +25,12 @@ def deliver(
         from recon.doors.slack.posts import Slack
     from recon import delivery
     from recon.doors import config
-    from recon.doors.store import migrations, outbox
+    from recon.doors.store import outbox, revisions
     from recon.doors.store.engines import Database
 
     settings = config.load()
     with Database.open(settings.database_url.reveal()) as database:
-        migrations.check(database)
+        revisions.check(database)
         slack = Slack(settings.slack) if settings.slack.enabled else None
         budget = timedelta(seconds=seconds)
         report = delivery.deliver_all(

@@ -79,7 +79,7 @@ def carry_out(
     """Pass over the books once, print what came of it, and end the process with its exit code."""
     from recon import hourly
     from recon.doors import config
-    from recon.doors.store import migrations
+    from recon.doors.store import revisions
     from recon.doors.store.engines import Database
     from recon.doors.stripe.provider import Provider
 
@@ -88,7 +88,7 @@ def carry_out(
             importlib.import_module("recon.delivery")
     settings = config.load()
     with Database.open(settings.database_url.reveal()) as database:
-        migrations.check(database)
+        revisions.check(database)
         with progress.shown() as say:
             report = hourly.run(
                 database,

@@ -37,12 +37,12 @@ def status(
     Exit 3: no complete run is young enough.
     """
     from recon.doors import config
-    from recon.doors.store import migrations
+    from recon.doors.store import revisions
     from recon.doors.store.engines import Database
 
     settings = config.load()
     with Database.open(settings.database_url.reveal()) as database:
-        migrations.check(database)
+        revisions.check(database)
         found = facts(database, settings, now=datetime.now(UTC))
     if output is Format.JSON:
         print(json.dumps(found, indent=2))

@@ -11,13 +11,13 @@ SHOWN = 20  # Sentences: one broken chain is enough to ask why; the count says h
 def verify() -> None:
     """Check every chain of entries, and that they explain how each case stands; exit 1 when one does not."""
     from recon.doors import config
-    from recon.doors.store import cases, migrations
+    from recon.doors.store import cases, revisions
     from recon.doors.store.engines import Database
     from recon.rules import stories
 
     settings = config.load()
     with Database.open(settings.database_url.reveal()) as database:
-        migrations.check(database)
+        revisions.check(database)
         wrong = list(cases.verify(database))
         named = {sentence.partition(":")[0] for sentence in wrong}
         told = (stories.unexplained(*each) for each in cases.stories(database, but=named))

@@ -10,7 +10,7 @@ from recon.doctor import reach
 from recon.doctor.patients import Check, Patient
 from recon.doctor.reach import SLACK
 from recon.doors.slack.workspace import Workspace
-from recon.doors.store import leases, migrations, operators
+from recon.doors.store import leases, operators, revisions
 from recon.model.phrases import several
 from recon.model.records.clicks import LISTENER
 from recon.model.records.people import Operator
@@ -79,7 +79,7 @@ def _signing_secret(secret: str) -> Remark:
 
 
 def _listener(patient: Patient) -> Iterator[Remark]:
-    if patient.database is None or migrations.current(patient.database) != migrations.head():
+    if patient.database is None or revisions.current(patient.database) != revisions.head():
         yield SLACK.warning("Nobody knows whether the listener runs.", "The database comes first; see there.")
         return
     lease = leases.held(patient.database, LISTENER, now=patient.clock())
@@ -97,7 +97,7 @@ def people(patient: Patient) -> Iterator[Remark]:
     """Yield which operators may answer in Slack, and which ids Slack does not know."""
     if patient.settings is None or not patient.settings.slack.enabled or not patient.settings.slack.answers:
         return
-    if patient.database is None or migrations.current(patient.database) != migrations.head():
+    if patient.database is None or revisions.current(patient.database) != revisions.head():
         return  # It is said of the listener.
     active = [each for each in operators.every(patient.database) if each.active]
     silent = [each for each in active if each.slack_id is None]

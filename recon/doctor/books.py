@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recon.doctor.patients import Check, Patient, Pen
 from recon.doors import machine
-from recon.doors.store import checkup, migrations, triggers
+from recon.doors.store import checkup, revisions, triggers
 from recon.doors.store.engines import Database
 from recon.model.errors import ReconError
 from recon.model.records.remarks import Remark, Section
@@ -96,12 +96,12 @@ def modes(found: checkup.Server) -> Iterator[Remark]:
 def _revision(patient: Patient) -> Iterator[Remark]:
     if patient.database is None:
         return
-    found, newest = migrations.current(patient.database), migrations.head()
+    found, newest = revisions.current(patient.database), revisions.head()
     if found == newest:
         yield _DATABASE.ok(f"The tables are at revision {found}, the newest.")
         return
     try:
-        migrations.check(patient.database)
+        revisions.check(patient.database)
     except ReconError as error:
         text, _, todo = str(error).rstrip(".").partition(": ")
         newer = "newer" in todo
@@ -111,7 +111,7 @@ def _revision(patient: Patient) -> Iterator[Remark]:
 
 
 def _triggers(patient: Patient) -> Iterator[Remark]:
-    if patient.database is None or migrations.current(patient.database) != migrations.head():
+    if patient.database is None or revisions.current(patient.database) != revisions.head():
         return
     with patient.database.read() as connection:
         lacking = triggers.missing(connection)
@@ -126,7 +126,7 @@ def _triggers(patient: Patient) -> Iterator[Remark]:
 
 
 def _trial(patient: Patient) -> Iterator[Remark]:
-    if patient.database is None or migrations.current(patient.database) != migrations.head():
+    if patient.database is None or revisions.current(patient.database) != revisions.head():
         return
     try:
         found = checkup.trial(patient.database)

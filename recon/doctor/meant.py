@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from recon.doctor.patients import Check, Patient, Pen
-from recon.doors.store import checkup, foreign, migrations
+from recon.doors.store import checkup, foreign, revisions
 from recon.doors.store.engines import Database
 from recon.model import wording
 from recon.model.errors import ConfigurationError, ReconError
@@ -22,7 +22,7 @@ _ONE_IN = 20
 def _held(patient: Patient) -> Iterator[Remark]:
     if patient.settings is None:
         return
-    if patient.database is None or migrations.current(patient.database) != migrations.head():
+    if patient.database is None or revisions.current(patient.database) != revisions.head():
         yield _INTENTS.warning("How many intents there are is not known.", "See the database.")
         return
     found = checkup.holdings(patient.database)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recon.doctor.patients import Check, Patient, Pen
-from recon.doors.store import checkup, migrations, mirror
+from recon.doors.store import checkup, mirror, revisions
 from recon.doors.stripe import permissions
 from recon.doors.stripe.asking import API_VERSION, Asking
 from recon.doors.stripe.provider import Provider
@@ -66,7 +66,7 @@ def _key(patient: Patient) -> Iterator[Remark]:
 def _mode(patient: Patient) -> Iterator[Remark]:
     if patient.settings is None or not patient.settings.provider.api_key or patient.database is None:
         return
-    if migrations.current(patient.database) != migrations.head():
+    if revisions.current(patient.database) != revisions.head():
         return
     ours = Provider(patient.settings.provider).livemode()
     held = {each.livemode for each in mirror.accounts(patient.database)} - {None}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recon.doctor.patients import Check, Patient, Pen
 from recon.doors import machine
-from recon.doors.store import migrations, runs
+from recon.doors.store import revisions, runs
 from recon.model.phrases import duration
 from recon.model.records.remarks import Remark, Section
 from recon.rules import staleness
@@ -17,7 +17,7 @@ _RUNS_BACK = 48  # Two days of runs: far longer than any stale_after that makes 
 def _runs(patient: Patient) -> Iterator[Remark]:
     if patient.settings is None:
         return
-    if patient.database is None or migrations.current(patient.database) != migrations.head():
+    if patient.database is None or revisions.current(patient.database) != revisions.head():
         yield _SCHEDULE.warning("Nobody knows when the last run was.", "The database comes first; see there.")
         return
     complete, latest = runs.last_complete(patient.database), runs.recent(patient.database, _RUNS_BACK)

@@ -3,7 +3,7 @@ from sqlalchemy import text
 from typer.testing import CliRunner
 
 from recon.cli.db import app
-from recon.doors.store import migrations
+from recon.doors.store import revisions
 from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError
 
@@ -16,7 +16,7 @@ def said(url: str, *words: str) -> str:
 
 
 def test_upgrade_says_from_where_to_where(empty_database_url: str) -> None:
-    head = migrations.head()
+    head = revisions.head()
 
     assert said(empty_database_url, "current") == "none"
     assert said(empty_database_url, "upgrade") == f"The database is at revision {head} now; it was at none."

@@ -22,7 +22,7 @@ from recon.cli.friday import evening
 from recon.cli.friday.evening import Call
 from recon.cli.friday.findings import Findings
 from recon.doors import intents
-from recon.doors.store import cases, migrations, queue, runs
+from recon.doors.store import cases, queue, revisions, runs
 from recon.doors.store.engines import Database
 from recon.model import tables, wording
 from recon.model.records.cases import Case
@@ -200,7 +200,7 @@ def test_money_is_summed_per_currency(replayed: Evening) -> None:
 
 def test_the_database_is_one_the_desk_takes(replayed: Evening) -> None:
     with Database.open(replayed.database) as database:
-        migrations.check(database)
+        revisions.check(database)
 
         assert cases.verify(database) == ()
 

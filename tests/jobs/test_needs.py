@@ -13,9 +13,9 @@ WITHOUT = "import runpy, sys; sys.modules[{0!r}] = None; runpy.run_module('jobs.
 @pytest.mark.parametrize(
     "job, package, extra",
     [
-        ("hourly", "prometheus_client", "job,slack"),
-        ("tick", "slack_sdk", "job,slack"),
-        ("listener", "alembic", "job,slack"),
+        ("hourly", "pandas", "job,slack"),
+        ("tick", "prometheus_client", "job,slack"),
+        ("listener", "slack_sdk", "job,slack"),
         ("scheduler", "apscheduler", "job"),
     ],
 )
@@ -28,3 +28,14 @@ def test_a_job_without_its_extra_says_what_to_install(job: str, package: str, ex
         f"recon: This job needs {package}, which is not installed: pip install 'refund-recon[{extra}]' "
         f"(in the folder of a clone: pip install '.[{extra}]').\n"
     )
+
+
+@pytest.mark.parametrize("job", ["tick", "listener", "scheduler"])
+def test_what_starts_every_minute_or_stays_loads_no_frames_and_no_migrations(job: str) -> None:
+    heavy = ("pandas", "numpy", "pyarrow", "alembic", "streamlit")
+    command = f"import sys, jobs.{job}; print([name for name in {heavy} if name in sys.modules])"
+    run = subprocess.run(
+        [sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert run.stdout == "[]\n"

@@ -4,10 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from recon.doors.store import cases as book
-from recon.doors.store import migrations, queue, triggers
+from recon.doors.store import migrations, queue, revisions, triggers
 from recon.doors.store.cases import Saving
 from recon.doors.store.engines import Database
 from recon.model import guarded, holds, rights, tables
@@ -29,15 +30,23 @@ def test_an_upgrade_makes_exactly_the_tables_of_the_model(database: Database) ->
         assert [compare_metadata(context, metadata) for metadata in METADATA] == [[]]
 
 
+def test_the_files_of_the_revisions_are_named_for_them_in_their_order() -> None:
+    scripts = ScriptDirectory(str(migrations.HERE))
+    told = [script.revision for script in scripts.walk_revisions()]
+
+    assert told[::-1] == sorted(path.name[1:5] for path in revisions.HERE.glob("v[0-9]*.py"))
+    assert revisions.head() == scripts.get_current_head()
+
+
 def test_an_upgrade_of_an_empty_database_can_be_repeated(empty_database_url: str) -> None:
     with Database.open(empty_database_url) as database:
-        assert migrations.current(database) is None
+        assert revisions.current(database) is None
 
         migrations.upgrade(database)
         migrations.upgrade(database)
-        migrations.check(database)
+        revisions.check(database)
 
-        assert migrations.current(database) == migrations.head()
+        assert revisions.current(database) == revisions.head()
 
 
 def test_an_upgrade_names_the_refunds_of_the_cases_that_were_there(database: Database) -> None:
@@ -92,7 +101,7 @@ def test_many_upgrades_at_once_are_as_good_as_one(empty_database_url: str) -> No
         list(threads.map(upgrade, range(4)))
 
     with Database.open(empty_database_url) as database:
-        migrations.check(database)
+        revisions.check(database)
 
 
 def test_a_database_behind_is_refused_with_the_command_that_helps(empty_database_url: str) -> None:
@@ -100,10 +109,10 @@ def test_a_database_behind_is_refused_with_the_command_that_helps(empty_database
         Database.open(empty_database_url) as database,
         pytest.raises(ConfigurationError, match="found none: run recon db upgrade"),
     ):
-        migrations.check(database)
+        revisions.check(database)
 
 
-@pytest.mark.parametrize("use", [migrations.check, migrations.upgrade])
+@pytest.mark.parametrize("use", [revisions.check, migrations.upgrade])
 def test_a_database_of_a_newer_version_is_refused(
     database: Database, use: Callable[[Database], None]
 ) -> None:
@@ -120,8 +129,8 @@ def test_a_dropped_trigger_is_named_and_an_upgrade_makes_it_anew(database: Datab
         connection.execute(text(f"DROP TRIGGER entries_kept{on_table}"))
 
     with pytest.raises(ConfigurationError, match="missing: entries_kept:"):
-        migrations.check(database)
+        revisions.check(database)
 
     migrations.upgrade(database)
 
-    migrations.check(database)
+    revisions.check(database)
