@@ -13,18 +13,9 @@ import pandas as pd
 from recon.model import arrays, hashes
 from recon.model.cells import shown
 from recon.model.records.results import Reject
-from recon.model.records.words import AccountId, RefundStatus
+from recon.model.records.words import NO_PROGRESS, PROGRESS, AccountId
 from recon.model.sheets import Table
 
-# How far a refund has come; a word we do not know says less than any that we do.
-_RANK = {
-    RefundStatus.PENDING: 0,
-    RefundStatus.REQUIRES_ACTION: 1,
-    RefundStatus.SUCCEEDED: 2,
-    RefundStatus.FAILED: 3,
-    RefundStatus.CANCELED: 3,
-}
-_UNKNOWN_RANK = -1
 KEYS = ("intent_key", "request_key", "operator_key")
 """Where a refund names intents."""
 PAYMENT_OF_REFUND = ("payment_intent", "charge")
@@ -143,7 +134,7 @@ def _furthest_first(versions: pd.DataFrame) -> pd.DataFrame:
     names = [name for name in versions if name != "source"]
     told = [name for name in names if versions[name].dtype in ("str", "bool") or name == "created_at"]
     texts = versions[told].astype("str").fillna("").add_prefix("text ")
-    rank = versions["status"].map(_RANK).fillna(_UNKNOWN_RANK)
+    rank = versions["status"].map(PROGRESS).fillna(NO_PROGRESS)
     keys = texts.assign(group=versions["group"], rank=rank, full=versions.notna().sum(axis=1))
     by = ["group", "rank", "full", *texts.columns]
     order = keys.sort_values(by, ascending=[True, *([False] * (len(by) - 1))], kind="stable").index

@@ -14,20 +14,12 @@ from recon.doors.store.engines import Database
 from recon.doors.store.statements import chunks, insert, upsert
 from recon.model.records.provider import Refund, RefundEvent
 from recon.model.records.runs import Account, Cursors, Lease
-from recon.model.records.words import AccountId, IntentKey, RefundId, RefundStatus
+from recon.model.records.words import NO_PROGRESS, PROGRESS, AccountId, IntentKey, RefundId
 from recon.model.tables import accounts as accounts_table
 from recon.model.tables import hints as hints_table
 from recon.model.tables import refunds as refunds_table
 
 COLUMNS = tuple(column.name for column in refunds_table.c)
-RANKS = {
-    RefundStatus.PENDING: 0,
-    RefundStatus.REQUIRES_ACTION: 1,
-    RefundStatus.SUCCEEDED: 2,
-    RefundStatus.FAILED: 3,
-    RefundStatus.CANCELED: 3,
-}
-UNKNOWN_RANK = -1  # A word we do not know says less than any that we do.
 
 
 def accounts(database: Database) -> tuple[Account, ...]:
@@ -154,7 +146,7 @@ def save_page(database: Database, lease: Lease, refunds: Iterable[Refund]) -> in
 
 def merged(known: Refund, told: Refund) -> Refund:
     """Return what is known of a refund after it was told of again."""
-    forward = _rank(told.status) >= _rank(known.status)
+    forward = PROGRESS.get(told.status, NO_PROGRESS) >= PROGRESS.get(known.status, NO_PROGRESS)
     furthest = told if forward else known
     return replace(
         told,
@@ -169,10 +161,6 @@ def merged(known: Refund, told: Refund) -> Refund:
         operator_key=told.operator_key or known.operator_key,
         system=told.system or known.system,
     )
-
-
-def _rank(status: str) -> int:
-    return {str(word): rank for word, rank in RANKS.items()}.get(status, UNKNOWN_RANK)
 
 
 def _known(connection: Connection, page: tuple[Refund, ...]) -> dict[tuple[AccountId, RefundId], Refund]:

@@ -3,6 +3,7 @@
 Never holds behaviour; a record or a rule decides what a word leads to.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import NewType
 
@@ -41,6 +42,17 @@ class RefundStatus(StrEnum):
 
 # A refund that is dead moved no money in the end; any other is live, also under a word that we do not know.
 DEAD = (RefundStatus.FAILED, RefundStatus.CANCELED)
+# Of what is live, what the provider has not finished.
+ON_ITS_WAY = (RefundStatus.PENDING, RefundStatus.REQUIRES_ACTION)
+# How far a refund has come: of several words about one, the furthest is the latest.
+PROGRESS: Mapping[str, int] = {
+    RefundStatus.PENDING: 0,
+    RefundStatus.REQUIRES_ACTION: 1,
+    RefundStatus.SUCCEEDED: 2,
+    RefundStatus.FAILED: 3,
+    RefundStatus.CANCELED: 3,
+}
+NO_PROGRESS = -1  # A word that we do not know says less than any that we do.
 
 
 class Basis(StrEnum):
