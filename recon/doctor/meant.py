@@ -81,6 +81,10 @@ def _mapped(patient: Patient) -> Iterator[Remark]:
             f"Of the first {several(good + bad, 'row')} of {where}, {bad:,} cannot be judged. {first}",
             "Put the rows or the mapping right: until then what they touch is withheld, and a run exits 3.",
         )
+    for note in found.notes:
+        yield _INTENTS.warning(
+            note, "Put the id right in your table: until then nothing is tied to it by that id."
+        )
     if foreign.may_write(database, mapping):
         yield _INTENTS.warning(
             f"Our user may write to {where}, and never needs to.",

@@ -5,6 +5,7 @@ Never changes an id: it is told, and stays as its source has it.
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,10 +13,12 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recon.model import cells, spellings, texts
+from recon.model import cells, sheets, spellings, texts
 from recon.model.cells import Arrow
 from recon.model.dtypes import INTENTS, REFUNDS
+from recon.model.mapping import Column
 from recon.model.phrases import several
+from recon.model.sheets import Part
 
 IDS = {
     INTENTS: ("key", "account", "order_id", "reference", "payment", "refund_id"),
@@ -74,6 +77,16 @@ def find(column: str, ids: Arrow, rows: NDArray[np.int64]) -> dict[Sort, Disguis
     return found
 
 
+def look(side: str, part: Part, told: Mapping[str, Column]) -> dict[Sort, Disguise]:
+    """Return what is in disguise in the ids of some rows of a side; told: how their columns are read."""
+    seen: dict[Sort, Disguise] = {}
+    for ours in IDS[side]:
+        named = sheets.named(ours, told.get(ours, Column()).needs)
+        for sort, each in find(named, part.columns[ours], part.rows).items():
+            seen[sort] = both(seen.get(sort), each)
+    return seen
+
+
 def both(one: Disguise | None, other: Disguise) -> Disguise:
     """Return two findings of one sort in one source as one; within a row the one goes first."""
     if one is None:
@@ -98,13 +111,19 @@ def _which(sort: Sort, ids: Arrow) -> Arrow:
         return holds
     # An accent may be a character of its own or part of its letter.
     recoded = pc.not_equal(pc.utf8_normalize(ids, form="NFC"), ids)
-    return pc.or_(pc.and_(holds, pc.match_substring_regex(ids, _ASCII_OR_ALIKE)), recoded)
+    alike = pc.and_(holds, pc.match_substring_regex(ids, _ASCII_OR_ALIKE))
+    plain = pc.utf8_normalize(ids, form="NFKC")  # Of a ligature its letters, of a raised digit the digit.
+    joined = pc.and_(pc.not_equal(plain, ids), pc.match_substring_regex(plain, "^[ -~]*$"))
+    unseen = pc.match_substring_regex(
+        ids, _PATTERNS[Sort.UNSEEN]
+    )  # Of a space of another kind the plain one.
+    return pc.or_(pc.or_(alike, recoded), pc.and_(joined, pc.invert(unseen)))
 
 
 def _shown(sort: Sort, text: str) -> str:
     """Return the first character that is meant, by number and name, and what is around it."""
     match = re.search(_PATTERNS[sort], text)
-    at = match.start() if match else _first_recoded(text)
+    at = match.start() if match else _first_other(text)
     meant = f"U+{ord(text[at]):04X}"
     name = unicodedata.name(text[at], "").lower()
     begun = max(0, at - _BEFORE)
@@ -112,6 +131,12 @@ def _shown(sort: Sort, text: str) -> str:
     around = f"{spellings.revealed(before)}<{meant}>{spellings.revealed(after)}"
     around = f"{'...' if begun else ''}{around}{'...' if len(text) > begun + cells.SHOWN else ''}"
     return f"{meant}{name and f' ({name})'} in '{around}'"
+
+
+def _first_other(text: str) -> int:
+    """Return where a text first differs from what it looks like."""
+    others = (at for at, each in enumerate(text) if unicodedata.normalize("NFKC", each) != each)
+    return next(others, _first_recoded(text))
 
 
 def _first_recoded(text: str) -> int:

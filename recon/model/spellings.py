@@ -43,6 +43,16 @@ def hides(text: str) -> bool:
     return _HIDDEN.search(text) is not None
 
 
+def mimics(text: str) -> bool:
+    """Return whether a text looks like another one in ASCII, or as its characters are mostly coded.
+
+    Among letters of another alphabet, such as the rest of a Russian word, nobody takes one for ASCII.
+    """
+    return unicodedata.normalize("NFKC", text) != text or (
+        not text.isascii() and _SEEMS_ASCII.fullmatch(text) is not None
+    )
+
+
 def revealed(text: str) -> str:
     """Return a text in which what nobody sees or takes for ASCII stands by its number: re_<U+200B>1."""
     told = "".join(each if each.isprintable() and not hides(each) else _number(each) for each in text)

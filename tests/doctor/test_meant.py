@@ -157,3 +157,17 @@ def test_a_table_in_another_database_is_read_without_a_trace(small: Clinic, tmp_
     away = one(small.told(Section.INTENTS), "cannot be read")
     assert away.startswith("failure")
     assert "RECON_INTENTS_DATABASE_URL" in away
+
+
+def test_an_id_of_your_table_that_looks_like_another_is_told(clinic: Clinic, database: Database) -> None:
+    clinic.configure("recon.toml", MAPPING)
+    fill(
+        database,
+        ("a", 100, "paid", "2026-03-06T12:00:00Z"),
+        ("b\u0430", 100, "paid", "2026-03-06T12:00:00Z"),
+    )
+
+    told = one(clinic.told(Section.INTENTS), "requests: 1 id holds characters that look like others")
+
+    assert told.startswith("warning")
+    assert "key (column 'k') of row 2, U+0430 (cyrillic small letter a) in 'b<U+0430>'" in told

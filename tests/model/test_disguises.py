@@ -21,6 +21,8 @@ def found(*ids: str | None) -> dict[Sort, Disguise]:
         ("re_\u0430", "alike", "U+0430 (cyrillic small letter a) in 're_<U+0430>'"),
         ("re\uff11", "alike", "U+FF11 (fullwidth digit one) in 're<U+FF11>'"),
         ("re\u20111", "alike", "U+2011 (non-breaking hyphen) in 're<U+2011>1'"),
+        ("\ufb011", "alike", "U+FB01 (latin small ligature fi) in '<U+FB01>1'"),
+        ("a\u00b2", "alike", "U+00B2 (superscript two) in 'a<U+00B2>'"),
         ("caf\u0065\u0301", "alike", "U+0301 (combining acute accent) in 'cafe<U+0301>'"),
         ("re_1\nre_2", "break", "U+000A in 're_1<U+000A>re_2'"),
         ("re_1\u2028re_2", "break", "U+2028 (line separator) in 're_1<U+2028>re_2'"),

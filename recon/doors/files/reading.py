@@ -28,7 +28,6 @@ from recon.model import (
     layout,
     mapping_toml,
     meanings,
-    sheets,
 )
 from recon.model.columns import INTENTS, REFUNDS
 from recon.model.disguises import Sort
@@ -151,11 +150,8 @@ def _part(piece: Piece, source: Source, side: str) -> Part:
 
 def _look_closely(reading: Reading, piece: Piece, part: Part) -> None:
     """Note which ids of a part are not what they look like."""
-    for ours in disguises.IDS[reading.side]:
-        how = piece.how.columns.get(ours, Column())
-        found = disguises.find(sheets.named(ours, how.needs), part.columns[ours], part.rows)
-        for sort, each in found.items():
-            reading.disguised[sort] = disguises.both(reading.disguised.get(sort), each)
+    for sort, each in disguises.look(reading.side, part, piece.how.columns).items():
+        reading.disguised[sort] = disguises.both(reading.disguised.get(sort), each)
 
 
 def _meet_statuses(reading: Reading, piece: Piece) -> None:

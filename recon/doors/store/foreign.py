@@ -6,7 +6,7 @@ their table's name.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -29,7 +29,7 @@ from recon.doors.store import leases
 from recon.doors.store.engines import Database, reading_only
 from recon.doors.store.rows import INTENTS, REFUNDS, reject_row
 from recon.doors.store.statements import chunks, insert, upsert
-from recon.model import frames, layout, tables, values
+from recon.model import disguises, dtypes, frames, layout, tables, values
 from recon.model.characters import keepable
 from recon.model.errors import ConfigurationError
 from recon.model.frames import Intake
@@ -39,6 +39,7 @@ from recon.model.records.results import Reject
 from recon.model.records.runs import Lease
 from recon.model.records.words import AccountId
 from recon.model.settings import IntentsMapping
+from recon.model.sheets import Part
 
 COLUMNS = tuple(frames.INTENT_DTYPES)
 TEXT_LIMIT = 500  # Characters of any text: PostgreSQL's indexes hold 2,704 bytes; the provider's values 500.
@@ -70,7 +71,7 @@ def copy(database: Database, lease: Lease, mapping: IntentsMapping | None) -> Co
     """
     if mapping is None:
         return _forget(database, lease)
-    theirs = _theirs(database, mapping)
+    theirs = frames.settled(dtypes.INTENTS, [_theirs(database, mapping)])
     with database.write() as connection:
         leases.check(connection, lease)
         compared = theirs.frame[list(COLUMNS)].merge(_ours(connection), how="outer", indicator="side")
@@ -112,11 +113,17 @@ def check(database: Database, mapping: IntentsMapping | None) -> None:
 def sample(database: Database, mapping: IntentsMapping, *, limit: int) -> Intake:
     """Return the first rows of their table as a copy would read them; nothing is written.
 
+    Its notes say which ids are not what they look like.
+
     Raises:
         ConfigurationError: There is no such table or column.
         DatabaseUnavailable: It cannot be reached now.
     """
-    return _theirs(database, mapping, limit=limit)
+    part = _theirs(database, mapping, limit=limit)
+    found = disguises.look(dtypes.INTENTS, part, mapping.side.columns)
+    notes = (disguises.told(sort, found[sort], None) for sort in disguises.Sort if sort in found)
+    intake = frames.settled(dtypes.INTENTS, [part])
+    return replace(intake, notes=tuple(f"{mapping.table}: {note}" for note in notes))
 
 
 def may_write(database: Database, mapping: IntentsMapping) -> bool | None:
@@ -131,7 +138,7 @@ def may_write(database: Database, mapping: IntentsMapping) -> bool | None:
         return bool(connection.scalar(query, {"name": named}))
 
 
-def _theirs(database: Database, mapping: IntentsMapping, *, limit: int | None = None) -> Intake:
+def _theirs(database: Database, mapping: IntentsMapping, *, limit: int | None = None) -> Part:
     """Return their rows as intents, in our words and units; they are numbered in the order of their keys."""
     with _opened(database, mapping) as connection:
         known = _check(connection, mapping)
@@ -154,7 +161,7 @@ def _theirs(database: Database, mapping: IntentsMapping, *, limit: int | None = 
     raw = layout.raw(planned, at, index)
     kept = layout.kept(planned, at, len(index))
     raw = raw if kept is None else raw[kept]
-    return frames.intents(raw, source=mapping.table, statuses=STATUSES, how=planned.side)
+    return frames.part_of_intents(raw, source=mapping.table, statuses=STATUSES, how=planned.side)
 
 
 def _ordering(mapping: IntentsMapping) -> list[str]:
