@@ -171,9 +171,11 @@ def _unfit(name: str) -> Unfit | None:
         return Unfit(f"must have at most {LONGEST} characters; found {len(name)}", for_person=True)
     if any(unicodedata.category(each) in {"Cc", "Cs"} for each in name):
         return Unfit("must hold no control characters")
-    plain = unicodedata.normalize("NFKC", name)
-    if plain != name:  # They look alike, and would be two decisions.
-        return Unfit(f"must be in plain characters, as {plain!r:.80} is; found others: type it anew")
+    if spellings.mimics(name):  # They look alike, and would be two decisions.
+        plain = unicodedata.normalize("NFKC", name)
+        found = f"; found '{spellings.revealed(name)[:80]}'"
+        like = found if plain == name else f", as {plain!r:.80} is; found others"
+        return Unfit(f"must be in plain characters{like}: type it anew")
     if spellings.hides(name):
         return Unfit("must hold no characters that nobody sees; found some within it: type it anew")
     return None

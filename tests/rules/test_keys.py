@@ -273,3 +273,17 @@ def test_a_name_that_looks_like_another_is_none(written: str, meant: str) -> Non
     assert isinstance(found, Unfit)
     assert found.reason.startswith(f"order_id must be in plain characters, as '{meant}' is;")
     assert keys.normal({"order_id": "A-9 \u00e9"}) == keys.normal({"order_id": "A-9 e\u0301"})
+
+
+@pytest.mark.parametrize(
+    "written, shown",
+    [("8812\u20131", "8812<U+2013>1"), ("\u0410-9", "<U+0410>-9"), ("\u039f1", "<U+039F>1")],
+)
+def test_a_name_of_letters_that_look_like_others_is_none(written: str, shown: str) -> None:
+    found = keys.normal({"order_id": written})
+
+    assert isinstance(found, Unfit)
+    assert found.reason == f"order_id must be in plain characters; found '{shown}': type it anew"
+    assert keys.normal({"order_id": "\u0437\u0430\u043a\u0430\u0437-1"}) == {
+        "order_id": "\u0437\u0430\u043a\u0430\u0437-1"
+    }
