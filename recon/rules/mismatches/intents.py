@@ -22,6 +22,9 @@ WAITING = (RefundStatus.PENDING.value, RefundStatus.REQUIRES_ACTION.value)
 OPEN = (IntentStatus.PENDING.value, IntentStatus.PENDING_UNKNOWN.value)
 NOT_DONE = (IntentStatus.FAILED.value, IntentStatus.CANCELLED.value)
 
+_HALF = 32  # Bits of an amount that are added apart; two thousand million halves are still an int64.
+_LOWER = 2**_HALF - 1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linked:
@@ -29,8 +32,8 @@ class Linked:
 
     live_refunds, dead_refunds: positions of linked refunds, by intent and in time order within one. live,
     dead: how many each intent has; live_from, dead_from: where its own begin. first: its first live refund,
-    -1 for none. total: the sum of the live ones in minor units. at_home: whether all of them are in the
-    intent's currency. weak: whether the link is inferred.
+    -1 for none. excess: 1 where the live ones add up to more minor units than the intent, -1 to less, 0 to
+    the same. at_home: whether all of them are in the intent's currency. weak: whether the link is inferred.
     """
 
     live_refunds: Ints
@@ -40,7 +43,7 @@ class Linked:
     live_from: Ints
     dead_from: Ints
     first: Ints
-    total: Ints
+    excess: npt.NDArray[np.int8]
     at_home: Bools
     weak: Bools
 
@@ -85,7 +88,8 @@ def gather(intents: pd.DataFrame, refunds: pd.DataFrame, links: Links) -> Linked
     having = number_live > 0
     first[having] = live[live_from[having]]
 
-    total = _sums(links.intent[live], refunds["amount_minor"].to_numpy()[live], len(intents))
+    paid, meant = refunds["amount_minor"].to_numpy()[live], intents["amount_minor"].to_numpy()
+    excess = _excess(links.intent[live], paid, meant)
     (intent_currency, refund_currency), _ = arrays.encode(
         arrays.strings(intents["currency"]), arrays.strings(refunds["currency"])
     )
@@ -94,17 +98,26 @@ def gather(intents: pd.DataFrame, refunds: pd.DataFrame, links: Links) -> Linked
     at_home[links.intent[abroad]] = False
     weak = np.zeros(len(intents), bool)
     weak[links.intent[links.basis == WEAK]] = True
-    return Linked(live, dead, number_live, number_dead, live_from, dead_from, first, total, at_home, weak)
+    return Linked(live, dead, number_live, number_dead, live_from, dead_from, first, excess, at_home, weak)
 
 
-def _sums(intent: Ints, amounts: Ints, size: int) -> Ints:
-    """Return the sum of each intent's amounts; one beyond an int64 is the greatest that it holds."""
-    total = np.zeros(size, np.int64)
-    np.add.at(total, intent, amounts)
-    if float(amounts.max(initial=0)) * len(amounts) >= LARGEST_MINOR:  # Only then can a sum have wrapped.
-        about = np.bincount(intent, weights=amounts, minlength=size)
-        total[about >= LARGEST_MINOR] = LARGEST_MINOR
-    return total
+def _excess(intent: Ints, paid: Ints, meant: Ints) -> npt.NDArray[np.int8]:
+    """Return whether each intent's amounts add up to more than it, 1, to less, -1, or to the same, 0."""
+    total = np.zeros(len(meant), np.int64)
+    if float(paid.max(initial=0)) * len(paid) < LARGEST_MINOR:
+        np.add.at(total, intent, paid)
+        return _sign(total, meant)
+    # Only here can a sum be beyond an int64: its halves are added apart, and what the lower carries then.
+    upper, lower = total, total.copy()
+    np.add.at(upper, intent, paid >> _HALF)
+    np.add.at(lower, intent, paid & _LOWER)
+    upper += lower >> _HALF
+    by_upper, by_lower = _sign(upper, meant >> _HALF), _sign(lower & _LOWER, meant & _LOWER)
+    return np.where(by_upper != 0, by_upper, by_lower)
+
+
+def _sign(total: Ints, meant: Ints) -> npt.NDArray[np.int8]:
+    return (total > meant).astype(np.int8) - (total < meant).astype(np.int8)
 
 
 def _by_intent(refunds: pd.DataFrame, links: Links, wanted: Bools) -> Ints:
@@ -232,9 +245,8 @@ def _stand(
     status = arrays.strings(intents["status"])
     done = arrays.isin(status, (IntentStatus.DONE.value,))
     waiting = arrays.isin(status, OPEN)
-    amount = intents["amount_minor"].to_numpy()
     some, one = linked.live > 0, linked.live == 1
-    more, less = linked.total > amount, linked.total < amount
+    more, less = linked.excess > 0, linked.excess < 0
     whole = linked.at_home & ~more & ~less
     healable = waiting & one & whole & ~linked.weak & ~untouchable & policy.healing
     sent = intents["first_sent_at"].notna().to_numpy()
