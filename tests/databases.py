@@ -33,6 +33,8 @@ MEMORY = Path("/dev/shm")  # noqa: S108 -- holds a test's database, nothing of w
 HASTE = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
 
 BOTH = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]
+# For a test whose subject is neither: a process's arguments, somebody else's answer. Once is enough.
+ON_ONE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 NUMBERS = count(1)
 Fresh = Callable[[], AbstractContextManager[Database]]
 

@@ -12,6 +12,7 @@ from jobs import hourly
 from recon.doors.store import cases, leases
 from recon.doors.store.engines import Database
 from recon.model.records.runs import HOUR
+from tests.databases import ON_ONE
 from tests.jobs.conftest import Configure, Log
 from tests.sandboxes import STRIPE_KEY, Street
 from tests.wires import Act, Wire, drips, hangs, wire
@@ -26,6 +27,7 @@ def beats(heart: Wire) -> list[str]:
     return said
 
 
+@ON_ONE
 def test_the_heartbeat_counts_complete_runs_only(street: Street, heart: Wire) -> None:
     hourly.main()
     complete = beats(heart)
@@ -35,6 +37,7 @@ def test_the_heartbeat_counts_complete_runs_only(street: Street, heart: Wire) ->
     assert (complete, beats(heart)) == (["/start", ""], ["/start", "/3"])
 
 
+@ON_ONE
 def test_a_start_and_its_end_are_told_under_one_id_and_the_next_run_has_another(
     street: Street, heart: Wire
 ) -> None:
@@ -45,6 +48,7 @@ def test_a_start_and_its_end_are_told_under_one_id_and_the_next_run_has_another(
     assert first == end != second
 
 
+@ON_ONE
 def test_a_run_that_crashes_is_told_as_failed_and_shown_whole_in_the_log(
     street: Street, heart: Wire, monkeypatch: pytest.MonkeyPatch, log: Log
 ) -> None:
@@ -75,6 +79,7 @@ def test_a_run_that_lost_its_lease_leaves_the_end_to_the_one_that_took_it(
     assert beats(heart) == ["/start"]
 
 
+@ON_ONE
 def test_a_key_that_is_refused_is_told_as_its_exit_code(
     street: Street, heart: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +89,7 @@ def test_a_key_that_is_refused_is_told_as_its_exit_code(
     assert beats(heart)[-1] == "/2"
 
 
+@ON_ONE
 def test_a_database_that_is_away_is_told_too(
     street: Street, heart: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +99,7 @@ def test_a_database_that_is_away_is_told_too(
     assert beats(heart) == ["/3"]
 
 
+@ON_ONE
 def test_a_dry_run_and_a_run_by_hand_are_no_heartbeat(street: Street, heart: Wire) -> None:
     for options in (["--dry-run"], []):
         done = subprocess.run(
@@ -107,6 +114,7 @@ def test_a_dry_run_and_a_run_by_hand_are_no_heartbeat(street: Street, heart: Wir
 
 
 @pytest.mark.parametrize("act", [hangs, drips("OK" * 500, pause_seconds=0.05)])
+@ON_ONE
 def test_a_heartbeat_that_is_slow_holds_the_job_up_for_its_timeout_and_no_longer(
     act: Act, street: Street, monkeypatch: pytest.MonkeyPatch, configure: Configure, log: Log
 ) -> None:

@@ -12,6 +12,7 @@ from recon.doors.store.engines import Database
 from recon.model.errors import DatabaseUnavailable
 from recon.model.records.words import IntentKey, NoticeState
 from tests.builders import an_intent
+from tests.databases import ON_ONE
 from tests.doors.store.books import put
 from tests.jobs.conftest import Configure, Log
 from tests.jobs.test_heartbeat import beats
@@ -37,6 +38,7 @@ def test_a_second_hour_says_nothing_new(street: Street) -> None:
     assert street.messages() == told
 
 
+@ON_ONE
 def test_rejected_rows_exit_3_and_are_logged_and_told_but_the_accounts_were_read(
     street: Street, heart: Wire, database: Database, configure: Configure, log: Log
 ) -> None:
@@ -56,6 +58,7 @@ def test_rejected_rows_exit_3_and_are_logged_and_told_but_the_accounts_were_read
     assert sum("1 row of asked could not be judged" in each["text"] for each in street.messages()) == 1
 
 
+@ON_ONE
 def test_a_listing_that_breaks_off_exits_3_and_still_delivers(street: Street) -> None:
     hourly.main()
     street.fault("GET /v1/refunds", "drop_before", times=9)
@@ -66,6 +69,7 @@ def test_a_listing_that_breaks_off_exits_3_and_still_delivers(street: Street) ->
     assert "incomplete" in street.messages()[-1]["text"]
 
 
+@ON_ONE
 def test_slack_being_away_exits_4_at_once_and_keeps_the_notices(
     street: Street, database: Database, monkeypatch: pytest.MonkeyPatch, log: Log
 ) -> None:
@@ -79,6 +83,7 @@ def test_slack_being_away_exits_4_at_once_and_keeps_the_notices(
     assert log()[-1]["reasons"] == ["Slack was not reached (ConnectionRefusedError)."]
 
 
+@ON_ONE
 def test_without_slack_the_hour_is_done_and_notices_wait(
     street: Street, database: Database, monkeypatch: pytest.MonkeyPatch, log: Log
 ) -> None:
@@ -98,6 +103,7 @@ def test_without_slack_the_hour_is_done_and_notices_wait(
         ("STRIPE_API_KEY", "wrong", "401"),
     ],
 )
+@ON_ONE
 def test_what_a_person_must_put_right_exits_2_in_one_line(  # noqa: PLR0917 - the columns of the table
     street: Street,
     monkeypatch: pytest.MonkeyPatch,
@@ -113,6 +119,7 @@ def test_what_a_person_must_put_right_exits_2_in_one_line(  # noqa: PLR0917 - th
     assert said in next(line["reason"] for line in log() if line["level"] == "error")
 
 
+@ON_ONE
 def test_metrics_are_written_after_the_hour(street: Street, configure: Configure, tmp_path: Path) -> None:
     place = tmp_path / "recon.prom"
     configure(f'[pulse]\nmetrics_textfile = "{place}"\n')
@@ -149,6 +156,7 @@ def test_a_run_is_one_line_that_says_what_was_read_what_came_of_it_and_how_long_
     assert all(0 <= seconds < 60 for seconds in said["seconds"].values())
 
 
+@ON_ONE
 def test_a_run_that_fails_says_how_far_it_came_and_later_lines_carry_its_fence_no_more(
     street: Street, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ from recon.model.buttons import MENU, Button, Verb
 from recon.model.records.cases import Case
 from recon.model.records.people import Operator
 from recon.model.records.words import Action, Actor, Role
+from tests.databases import ON_ONE
 from tests.sandboxes import Street
 
 ROOT = Path(__file__).parents[2]
@@ -163,6 +164,7 @@ def test_a_click_moves_the_case_and_the_next_delivery_shows_it_in_the_message(
         assert secret not in listener.everything
 
 
+@ON_ONE
 def test_a_listener_that_is_told_to_end_finishes_the_click_that_it_has_acknowledged(
     town: Street, database: Database
 ) -> None:
@@ -205,6 +207,7 @@ def test_a_click_is_lost_when_the_listener_is_killed_before_the_move_and_can_be_
 
 
 @pytest.mark.parametrize("words", [(), ("--http", "127.0.0.1:0")])
+@ON_ONE
 def test_without_a_token_or_a_secret_it_says_what_to_set_and_ends_with_2(
     words: tuple[str, ...], street: Street
 ) -> None:
@@ -216,6 +219,7 @@ def test_without_a_token_or_a_secret_it_says_what_to_set_and_ends_with_2(
     assert "SLACK_SIGNING_SECRET" in line["reason"]
 
 
+@ON_ONE
 def test_a_token_that_slack_refuses_ends_it_with_2(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_APP_TOKEN", "xoxb-the-wrong-one")
     with running() as listener:
@@ -226,6 +230,7 @@ def test_a_token_that_slack_refuses_ends_it_with_2(street: Street, monkeypatch: 
     assert "the-wrong-one" not in listener.everything
 
 
+@ON_ONE
 def test_it_waits_for_a_slack_that_is_away(
     town: Street, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
