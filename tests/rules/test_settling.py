@@ -150,6 +150,13 @@ def test_what_was_never_sent_counts_from_when_it_was_written() -> None:
     assert unrefuted(books=books, now=NOON + UNDER_WAY) is None
 
 
+def test_what_was_sent_long_after_it_was_written_counts_from_when_it_was_sent() -> None:
+    books = Books(STUCK, first_sent_at=NOW - UNDER_WAY + SECOND)
+
+    assert "under way" in (unrefuted(books=books) or "")
+    assert unrefuted(books=books, now=NOW + SECOND) is None
+
+
 @pytest.mark.parametrize(
     "sightings",
     [
@@ -215,6 +222,7 @@ DAY = timedelta(hours=23)
         (BOOKS, (), NOON + DAY - SECOND, Retry(RetryKind.SAFE, NOON + DAY)),
         (BOOKS, (), NOON + DAY, Retry(RetryKind.OVER, NOON + DAY)),
         (replace(BOOKS, sent_at=NOW), (), NOW, Retry(RetryKind.SAFE, NOON + DAY)),  # From the first on.
+        (replace(BOOKS, first_sent_at=NOW), (), NOW, Retry(RetryKind.SAFE, NOW + DAY)),
         (BOOKS, (seen(status="failed"),), NOW, Retry(RetryKind.SPENT, NOON + DAY)),
         (BOOKS, (seen(status="failed", holder=OTHER),), NOW, Retry(RetryKind.SAFE, NOON + DAY)),
         (
@@ -259,6 +267,7 @@ def test_a_look_tells_of_each_refund_how_it_stands_and_whose_it_is() -> None:
         (Look(NOON, (seen(NOBODYS, None),)), "Whose re_8812 is has to be said first"),
         (Look(NOON, (seen(holder=OTHER),)), "the intent refund_order:9000's. None of them stands for this"),
         (Look(NOON, (seen(holder=None, intent_key=IntentKey("k2")),)), "nobody's; it names k2, which we do"),
+        (Look(NOON, (seen(NOBODYS, None, request_key="k3"),)), "nobody's; it names k3, which we do"),
         (Look(NOON, (seen(NOBODYS, None, system=True),)), "the provider's own."),
         (Look(NOON, (seen(NOBODYS, None, currency="xxx"),)), "4900 minor units of an unknown currency"),
     ],
@@ -292,8 +301,12 @@ def test_a_look_fits_an_entry_whatever_the_provider_calls_its_refunds() -> None:
 
     said = settling.shown(STUCK, Look(NOON, many), skew=SKEW)
     few = settling.shown(STUCK, Look(NOON, tuple(seen(id=RefundId(f"re_{n}")) for n in range(17))), skew=SKEW)
+    beside = len(settling.shown(STUCK, Look(NOON, failed=""), skew=SKEW))
+    just = settling.shown(STUCK, Look(NOON, failed="x" * (REASON_LIMIT - beside)), skew=SKEW)
 
-    assert len(said) == REASON_LIMIT
+    assert len(said) == len(just) == REASON_LIMIT
+    assert said.endswith("…")
+    assert just.endswith("x")
     assert "; and 2 more. It was refunded" in few
 
 
