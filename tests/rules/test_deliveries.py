@@ -208,10 +208,11 @@ def test_a_message_that_has_no_room_for_it_stays_as_it_is(full: Message) -> None
 
 REASON = st.text("ab", max_size=3)
 SECONDS = st.none() | st.floats(0, 1e9)
+UNKNOWNS = st.builds(Unknown, REASON, st.booleans())
 OUTCOMES = st.one_of(
     st.builds(Delivered, st.just("C1"), st.just("1.2")),
     st.builds(NotSent, REASON, SECONDS, st.booleans(), st.booleans(), st.booleans()),
-    st.builds(Unknown, REASON, st.booleans()),
+    UNKNOWNS,
     st.builds(Held, REASON),
     st.builds(Unreadable, REASON),
     st.just(Absent()),
@@ -237,7 +238,7 @@ def test_every_outcome_lets_go_and_never_names_another_message(
     assert after.next_at <= NOW + SETTINGS.retry_after_limit
 
 
-@given(outcome=OUTCOMES.filter(lambda outcome: isinstance(outcome, Unknown)))
+@given(outcome=UNKNOWNS)
 def test_what_may_have_been_sent_is_never_sent_again_without_two_complete_looks(outcome: Unknown) -> None:
     claimed = deliveries.after(NOTICE, replace(outcome, repeatable=False), now=NOW, settings=SETTINGS)
     once = deliveries.after(claimed, Absent(), now=NOW, settings=SETTINGS)
