@@ -6,6 +6,8 @@ import pytest
 
 from tests.doors.refund_files import HEADER, ROW, ids, refunds_of, refused, unusable
 
+REORDERED = "whose columns are in another order, so what follows it may be misread"
+
 
 @pytest.mark.parametrize(
     "content",
@@ -213,3 +215,29 @@ def test_headers_that_differ_in_capitals_are_told(tmp_path: Path) -> None:
 
     assert ids(intake) == ["re_1"]
     assert intake.notes == ("refunds.csv: 'id' and 'ID' differ in nothing but capitals; the first is read.",)
+
+
+@pytest.mark.parametrize(
+    "again, said",
+    [
+        (HEADER, "expected a row, found a second header (line 3)"),
+        (f"\ufeff{HEADER}", "expected a row, found a second header (line 3)"),
+        (HEADER.upper().replace(",", " , "), "expected a row, found a second header (line 3)"),
+        (
+            ",".join(reversed(HEADER.split(","))),
+            f"expected a row, found a second header {REORDERED} (line 3)",
+        ),
+    ],
+)
+def test_a_second_header_is_said_and_is_nobodys_money(tmp_path: Path, again: str, said: str) -> None:
+    intake = refunds_of(tmp_path, f"{HEADER}\n{ROW}\n{again}\n{ROW.replace('re_1', 're_2')}\n")
+
+    assert [(reject.row, reject.id, reject.reason) for reject in intake.rejects] == [(2, None, said)]
+    assert intake.frame["amount_minor"].tolist() == [4900, 4900]
+    assert intake.notes == ()
+
+
+def test_a_row_in_which_one_cell_is_a_header_is_a_row(tmp_path: Path) -> None:
+    intake = refunds_of(tmp_path, f"{HEADER},reason\n{ROW},Status\n")
+
+    assert intake.frame["reason"].tolist() == ["Status"]

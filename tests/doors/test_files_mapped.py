@@ -195,7 +195,7 @@ def test_what_is_wrong_is_named_with_its_line_and_column(tmp_path: Path) -> None
         (3, f"{amount} {few}; found a negative number (line 6)"),
         (4, f"{at} {iso}; {milliseconds} (line 7)"),
         (5, f"id must be an id; found '49.00', {slipped}; {decimal} a text that is no plain number (line 8)"),
-        (6, "expected a row, found the header once more (line 9)"),
+        (6, "expected a row, found a second header (line 9)"),
         (7, "expected 6 cells as in the header, found 5 (line 10)"),
     ]
     says = "if that is meant so, a map for --columns says it by"

@@ -152,7 +152,8 @@ def test_a_file_whose_own_name_has_a_patterns_letters_is_that_file(tmp_path: Pat
     [
         ("*.csv", r"No file fits .*\*\.csv'"),
         ("x.xlsx", r"found '\.xlsx'; save a spreadsheet as CSV"),
-        ("x.dat.gz", r"found '\.dat'"),
+        ("x.zip", r"found '\.zip'; unpack it first"),
+        ("x.dat.gz", r"found '\.dat'\."),
         ("nowhere.csv", "cannot be read: No such file"),
     ],
 )

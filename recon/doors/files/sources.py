@@ -27,6 +27,11 @@ _FURTHER = 1024  # Bytes that tell whether a line follows that begins as the fir
 _UNPACKED = 12  # Times as large as its gzip at most, for CSV as people have it.
 _SHARE = 4  # What part of the memory a file may take as it is: what is made of it takes more.
 _BLOCK = 2**20
+# What to do with a file of another sort, by its suffix.
+_ADVICE = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), "; save a spreadsheet as CSV"),
+    **dict.fromkeys((".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".zst"), "; unpack it first"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +172,9 @@ def _source(path: str, name: str, format_: FileFormat | None) -> Source:
         except OSError as error:  # Not ours to read.
             raise UnusableInput(f"{path} cannot be read: {error.strerror or error}.") from None
     if known is None:
-        advice = "; save a spreadsheet as CSV" if suffix in {".xlsx", ".xls", ".ods", ".numbers"} else ""
         raise UnusableInput(
             f"{path} must end in {', '.join(SUFFIXES)}, each also with .gz, or be named by its format;"
-            f" found {suffix or 'no suffix'!r}{advice}."
+            f" found {suffix or 'no suffix'!r}{_ADVICE.get(suffix, '')}."
         )
     return _seen(Source(Path(path), path, name, known))
 

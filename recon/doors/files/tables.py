@@ -24,6 +24,8 @@ from recon.model.lines import Head
 from recon.model.objects import Refusal
 
 _FEW_WORDS = ("account", "currency", "status", "tool", "team", "reason")  # Read as dictionaries: quicker.
+_AGAIN = "expected a row, found a second header"
+_OTHERWISE = " whose columns are in another order, so what follows it may be misread"
 _ROWS = 200_000  # Rows of one piece of a large Parquet file.
 
 
@@ -92,9 +94,9 @@ def _csv(source: Source, reading: Reading) -> Iterator[Piece]:
         held = _held(some.table, names, wanted)
         refusals, again = dict(some.refusals), _headers_again(held)
         foreign = foreign or any(refusal.reason == lines.BYTES for refusal in refusals.values())
-        for position in again:
-            refusals[some.numbers[position]] = Refusal("expected a row, found the header once more")
-        yield _piece(held, planned, pd.Index(some.numbers, name="row"), refusals, again, trimmed=True)
+        for position, same in again.items():
+            refusals[some.numbers[position]] = Refusal(_AGAIN if same else f"{_AGAIN}{_OTHERWISE}")
+        yield _piece(held, planned, pd.Index(some.numbers, name="row"), refusals, list(again), trimmed=True)
     how = _rewriting(source, b"") if foreign else ""
     reading.notes += [f"rows are rejected that are no UTF-8; {how}."] if how else []
 
@@ -194,15 +196,31 @@ def _wanted(source: Source, names: list[str], planned: Layout) -> list[str]:
     return wanted
 
 
-def _headers_again(held: Mapping[str, Any]) -> Sequence[int]:
-    """Return the places of rows that are the header once more, as where files were put together."""
-    again: Any = None
-    for name, column in held.items():
-        same = pc.equal(column, name)
-        again = same if again is None else pc.and_(again, same)
-        if not pc.any(again).as_py():
-            return []
-    return [] if again is None else [int(place) for place in np.flatnonzero(cells.flags_of(again))]
+def _headers_again(held: Mapping[str, Any]) -> Mapping[int, bool]:
+    """Return the places of rows that are a header once more, as where files were put together.
+
+    Of each whether its columns are in the order of the first header.
+    """
+    names = {name: _plain(pa.array([name], pa.large_string()))[0].as_py() for name in held}
+    any_name = pa.array(sorted(set(names.values())), pa.large_string())
+    places: Any = None  # Of the rows whose cells were all headers so far; in the beginning of all.
+    same = np.ones(0, bool)
+    # The column whose cells are the shortest leaves the fewest rows for the least work.
+    for name, column in sorted(held.items(), key=lambda each: each[1].nbytes):
+        cells_ = _plain(column if places is None else column.take(pa.array(places)))
+        found = cells.flags_of(pc.is_in(cells_, value_set=any_name))
+        mine = cells.flags_of(pc.equal(cells_, names[name]))
+        places, same = (
+            (np.flatnonzero(found), mine[found]) if places is None else (places[found], (same & mine)[found])
+        )
+        if not len(places):
+            break
+    return {} if places is None else dict(zip(places.tolist(), same.tolist(), strict=True))
+
+
+def _plain(cells_: Any) -> Any:  # noqa: ANN401 - pyarrow ships no types.
+    """Return cells as headers are compared: a file that was put behind another begins with its own mark."""
+    return pc.utf8_lower(pc.utf8_trim(cells_, "\ufeff \t"))
 
 
 def _piece(
