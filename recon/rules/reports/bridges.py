@@ -102,7 +102,7 @@ class _Amounts:
         np.add.at(low, places, self.amount & np.int64((1 << _HALF) - 1))
         return {
             divmod(place, len(_LINES)): (int(high[place]) << _HALF) + int(low[place])
-            for place in np.unique(places).tolist()
+            for place in np.flatnonzero(np.bincount(places)).tolist()
         }
 
 
@@ -261,8 +261,6 @@ def _numbers(there: Sequence[_Amounts]) -> dict[tuple[int, int], int]:
     line = np.concatenate([each.currency * len(_LINES) + each.line for each in there])
     subject = np.concatenate([each.subject for each in there])
     width = int(subject.max(initial=0)) + 1
-    places, numbers = np.unique(np.unique(line * width + subject) // width, return_counts=True)
-    return {
-        divmod(place, len(_LINES)): number
-        for place, number in zip(places.tolist(), numbers.tolist(), strict=True)
-    }
+    # Not NumPy's unique, which takes many times as long on a million rows.
+    numbers = np.bincount(pd.unique(line * width + subject) // width)
+    return {divmod(place, len(_LINES)): int(numbers[place]) for place in np.flatnonzero(numbers).tolist()}
