@@ -68,7 +68,8 @@ SCENARIOS = (
 class Trial:
     """A scenario carried out. why: it is not ok; "" where it is. questions: times it asked how it stands.
 
-    unread: what was said last and a person must read, in sentences.
+    early: who was told first that it is done while nothing was, and what; "" where nobody was. unread: what
+    was said last and a person must read, in sentences.
     """
 
     scenario: Scenario
@@ -76,6 +77,7 @@ class Trial:
     why: str = ""
     seconds: float = 0.0
     questions: int = 0
+    early: str = ""
     unread: list[str] = field(default_factory=list)
     calls: list[Told] = field(default_factory=list)
     sent: tuple[Sent, ...] = ()
@@ -137,6 +139,8 @@ class Theatre:
         if (why := once.judged(trial.sent, trial.refunds)) is not None:
             trial.fail(why)
             return
+        if trial.early:
+            trial.fail(f"It is refunded once, and before anything was refunded {trial.early}.")
         (made,) = once.live(trial.sent, trial.refunds)
         for who, told in (("call", last), ("question", asked)):
             if told is None:
@@ -172,7 +176,8 @@ class Theatre:
         self.stage.line.arm("latency", times=2, after_s=_LINGER_SECONDS)
         begin = threading.Barrier(2)
         running = [Call(lambda: self.subject.ask(order), begin) for _ in range(2)]
-        trial.calls += [each.told(self.patience_seconds) for each in running]
+        for each in running:
+            self._heard(trial, order, each, within_seconds=self.patience_seconds)
         return running
 
     def _cancelled(self, trial: Trial, order: Order) -> list[Call]:
@@ -188,7 +193,7 @@ class Theatre:
             time.sleep(_POLL_SECONDS)
         gone.set()
         # A plain function cannot be cancelled: its caller just does not wait for it.
-        trial.calls.append(call.told(0.0 if asking is None else self.patience_seconds))
+        self._heard(trial, order, call, within_seconds=0.0 if asking is None else self.patience_seconds)
         return [call]
 
     def _switch(self, trial: Trial, order: Order) -> list[Call]:
@@ -211,7 +216,7 @@ class Theatre:
         """Ask for the refund and wait, as long as a caller does; then ask how it stands."""
         call = Call(lambda: self.subject.ask(order))
         running.append(call)
-        trial.calls.append(call.told(self.patience_seconds))
+        self._heard(trial, order, call, within_seconds=self.patience_seconds)
         self._status(trial, order, within_seconds=self.patience_seconds)
 
     def _status(self, trial: Trial, order: Order, *, within_seconds: float) -> Told | None:
@@ -225,4 +230,21 @@ class Theatre:
             trial.fail(f'Asked "did it go through?", it {told}.')
         if len(self.stage.sent()) > before and all(each.late is False for each in trial.calls):
             trial.fail('Asked "did it go through?", it sent a request for a refund.')
+        self._note_early(trial, order, "a question", told)
         return told
+
+    def _heard(self, trial: Trial, order: Order, call: Call, *, within_seconds: float) -> None:
+        """Note what a call is told by then."""
+        told = call.told(within_seconds)
+        trial.calls.append(told)
+        self._note_early(trial, order, f"call {len(trial.calls)}", told)
+
+    def _note_early(self, trial: Trial, order: Order, who: str, told: Told) -> None:
+        """Note who hears that it is done while nothing is: the customer is told, and nobody asks again.
+
+        What was made is known by what the provider answered, or by its books: a list can show it late.
+        """
+        if told.says is not Says.DONE or trial.early:
+            return
+        if not any(each.refund_id for each in self.stage.sent()) and not self.stage.refunds(order):
+            trial.early = f"{who} was told that it is done: it {str(told).removesuffix('.')}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import stripe
 
 from recon.cli.friday.street import Street as Hand
 from recon.cli.smoking import ledger, report, scratch, subjects
@@ -120,6 +121,33 @@ def test_a_last_answer_that_is_wrong_fails(own: RefundTool, play: Play) -> None:
 
     assert trial.why.startswith(
         "It is refunded once, and the last call was told otherwise: it answered rejected"
+    )
+
+
+class Hopeful(Theirs):
+    """Says that it is done where a rate limit turned it away."""
+
+    def __init__(self, *, asked: bool = False) -> None:
+        super().__init__("hopeful", tools.by_order, (lambda _order_id: "done") if asked else None)
+        self._asked = asked
+
+    def ask(self, order: Order) -> object:
+        try:
+            return super().ask(order)
+        except stripe.RateLimitError:
+            return "slow down" if self._asked else "done"
+
+
+@pytest.mark.parametrize("asked, who", [(False, "call 1"), (True, "a question")])
+def test_done_while_nothing_is_refunded_fails_though_the_next_call_does_it(
+    play: Play, who: str, *, asked: bool
+) -> None:
+    trial = play(Hopeful(asked=asked), "limited")
+
+    assert (trial.verdict, len(trial.refunds), len(trial.sent)) == (Verdict.FAIL, 1, 2)
+    assert trial.why == (
+        f"It is refunded once, and before anything was refunded {who} was told that it is done: it answered "
+        "done."
     )
 
 
