@@ -129,12 +129,28 @@ def _of_bindings(
     if holdings.kept(source, node, standing, way.scope):
         return
     for binding in standing:
-        if binding.loop is not None and loops.repeats(source, binding.loop, node):
+        if _counts_tries(source, binding, node):
             yield _origin(source, Rule.KEY_FROM_ATTEMPT, node, way)
         elif binding.value is None:
             yield from _as_named(source, node, trees.plain(node).rpartition(".")[2], way)
         else:
             yield from _of(source, binding.value, way)
+
+
+def _counts_tries(source: Source, binding: Binding, node: ast.AST) -> bool:
+    """Return whether a name, whatever it is, counts how often a loop has tried what it stands in."""
+    if binding.loop is not None:
+        return loops.repeats(source, binding.loop, node)
+    adds_one = isinstance(binding.value, ast.Constant) and isinstance(binding.value.value, int)
+    if not (binding.adds and adds_one):
+        return False
+    around = (parent for parent, _ in trees.above(source, binding.statement))
+    return any(
+        isinstance(each, loops.Loop)
+        and trees.inside(source, node, each)
+        and loops.repeats(source, each, node)
+        for each in around
+    )
 
 
 def _of_parameter(source: Source, node: ast.Name, function: Function, way: _Way) -> Iterator[Origin]:
@@ -157,11 +173,27 @@ def _of_parameter(source: Source, node: ast.Name, function: Function, way: _Way)
 
 def says(source: Source, function: Function, parameter: str) -> bool:
     """Return whether a model calls a function and says this parameter; what is injected it does not say."""
-    if not any(words.marks_a_tool(each) for each in trees.decorators(source, function)):
+    is_marked = any(words.marks_a_tool(each) for each in trees.decorators(source, function))
+    if not is_marked and not any(_makes_a_tool(source, each, function) for each in source.calls):
         return False
     arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
     said = next((each.annotation for each in arguments if each.arg == parameter), None)
     return said is None or "Injected" not in ast.unparse(said)
+
+
+def _makes_a_tool(source: Source, call: ast.Call, function: Function) -> bool:
+    """Return whether a call makes a tool of a function: `FunctionTool(refund)`, `Agent(tools=[refund])`."""
+    name = trees.dotted(source, call.func).removeprefix(".")
+    owner, _, last = name.rpartition(".")
+    made = last.startswith("from_") and words.marks_a_tool(owner.rpartition(".")[2])
+    given = (
+        list(call.args) + [each.value for each in call.keywords] if made or words.marks_a_tool(last) else []
+    )
+    for each in call.keywords:
+        if each.arg == "tools" and isinstance(each.value, ast.List | ast.Tuple):
+            given += each.value.elts
+    is_one = source.functions.get(function.name) == (function,)
+    return is_one and any(isinstance(each, ast.Name) and each.id == function.name for each in given)
 
 
 def _of_attribute(source: Source, node: ast.Attribute, way: _Way) -> Iterator[Origin]:

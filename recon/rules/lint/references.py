@@ -12,13 +12,14 @@ from recon.rules.lint.trees import Function, Source
 
 _ARGUMENT = "reference"
 _PAYABLE = re.compile(r"recon(?:\.\w+)*\.Payable")
+_FIELDS = {"order_id", "payment", "currency", "reference", "account", "customer_id"}
 _FOURTH = 3  # Where a Payable takes it without a name.
 
 
 def of(source: Source, call: ast.Call) -> Iterator[ast.expr]:
     """Return the references that a call gives the guard; a function of the module is read itself."""
     name = effects.called(source, call)
-    is_payable = bool(_PAYABLE.fullmatch(name))
+    is_payable = _is_payable(call, name)
     if not (is_payable or effects.GUARD.fullmatch(name)) or trees.callee(source, call) is not None:
         return
     if is_payable and not any(isinstance(each, ast.Starred) for each in call.args):
@@ -29,6 +30,18 @@ def of(source: Source, call: ast.Call) -> Iterator[ast.expr]:
         elif each.arg is None:
             given = (mappings.of(source, each.value) or {}).get(_ARGUMENT)
             yield from () if given is None else (given,)
+
+
+def _is_payable(call: ast.Call, name: str) -> bool:
+    """Return whether a call makes a Payable of ours, also one that another module hands on.
+
+    A class of that name in somebody's books has other fields.
+    """
+    if _PAYABLE.fullmatch(name):
+        return True
+    named = {each.arg for each in call.keywords}
+    whole = len(call.args) == _FOURTH or {"order_id", "payment", "currency"} <= named
+    return name.rpartition(".")[2] == "Payable" and _ARGUMENT in named and whole and named <= _FIELDS
 
 
 def said_by_a_model(source: Source, reference: ast.expr) -> bool:

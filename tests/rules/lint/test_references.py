@@ -40,6 +40,25 @@ def test_a_function_that_no_model_calls_may_be_told() -> None:
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        "FunctionTool(refund)",
+        "agents.function_tool(refund)",
+        "StructuredTool.from_function(func=refund)",
+        "server.add_tool(refund)",
+        "Agent(name='support', tools=[status, refund])",
+    ],
+)
+def test_a_function_of_which_a_call_makes_a_tool_is_called_by_a_model(made: str) -> None:
+    assert rules_of(TOOL.replace("@function_tool", "").format("pass") + made) == ["key-from-random"]
+
+
+@pytest.mark.parametrize("called", ["refund(1, 2, 3)", "Agent(tools=[refund()])", "routes.add(refund)"])
+def test_a_function_that_is_called_or_handed_elsewhere_is_none(called: str) -> None:
+    assert rules_of(TOOL.replace("@function_tool", "").format("pass") + called) == []
+
+
+@pytest.mark.parametrize(
     "value, what, which",
     [
         ("uuid.uuid4().hex", "uuid.uuid4()", "which is new on every attempt"),
