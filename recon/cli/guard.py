@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recon.cli import books, unknowns
+from recon.cli import books, effect, unknowns
 from recon.cli.options import Format, Output
 from recon.model.characters import harmless
 
@@ -26,6 +26,7 @@ _HEADS = ("tool", "", "number", "p50", "p95", "p99", "longest")
 
 app.command("unknown")(unknowns.unknown)
 app.command("conclude")(unknowns.conclude)
+app.command("show")(effect.show)
 
 
 @app.callback()
