@@ -10,6 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from recon.guard import Outcome, RefundTool
@@ -28,6 +29,7 @@ Lookup = Callable[[str], "Payable | Awaitable[Payable | None] | None"]
 Told = dict[str, object]  # What a model is told: status, message, and refund_id where there is one.
 
 _NO_ANSWER = "the order cannot be looked up"
+_ANY_AMOUNT = "1000"  # Exact in every currency: what is wrong beside it, no model can put right.
 
 
 class Refunds:
@@ -52,7 +54,7 @@ class Refunds:
         found = self._found(order_id)
         if isinstance(found, Outcome):
             return found
-        asked = _asked(found, amount, reason)
+        asked = _asked(found, amount) | {"reason": _spoken(reason)}
         return self._tool.refund_order(**asked, call_id=call_id, caller=caller, began=began)
 
     async def arefund(
@@ -69,7 +71,7 @@ class Refunds:
         found = await self._afound(order_id)
         if isinstance(found, Outcome):
             return found
-        asked = _asked(found, amount, reason)
+        asked = _asked(found, amount) | {"reason": _spoken(reason)}
         return await self._tool.arefund_order(**asked, call_id=call_id, caller=caller, began=began)
 
     def status(self, order_id: object) -> Outcome:
@@ -180,11 +182,24 @@ def _named(order_id: object) -> str | Outcome:
 
 def _payable(named: str, found: object, *, status: bool) -> Payable | Outcome:
     if isinstance(found, Payable):
-        return found
+        wrong = _wrong(found, status=status)
+        return found if wrong is None else outcomes.refused(wrong)
     if found is None:
         return outcomes.refused(f"expected an order that can be refunded; found none that is called {named}")
     log.error("Expected a Payable from the look-up of an order, found %s.", type(found).__name__)
     return _away(named, status=status)
+
+
+def _wrong(found: Payable, *, status: bool) -> Unfit | None:
+    """Return why what the host's books say of an order cannot be, whatever a model says; None if it can."""
+    if status:
+        told: object = keys.order(found.order_id, found.account)
+    else:
+        told = keys.refund(**_asked(found, _ANY_AMOUNT))
+    if not isinstance(told, Unfit):
+        return None
+    log.error("Expected a Payable that can be refunded, found one of which this is so: %s.", told.reason)
+    return replace(told, for_person=True)
 
 
 def _away(named: str, *, status: bool) -> Outcome:
@@ -193,7 +208,7 @@ def _away(named: str, *, status: bool) -> Outcome:
     return outcomes.unknown(noun, None) if status else outcomes.not_by_this(noun, None, _NO_ANSWER)
 
 
-def _asked(found: Payable, amount: object, reason: object) -> dict[str, Any]:
+def _asked(found: Payable, amount: object) -> dict[str, Any]:
     return {
         "order_id": found.order_id,
         "amount": amount,
@@ -202,8 +217,11 @@ def _asked(found: Payable, amount: object, reason: object) -> dict[str, Any]:
         "reference": found.reference,
         "account": found.account,
         "customer_id": found.customer_id,
-        "reason": reason if isinstance(reason, str) and reason else None,
     }
+
+
+def _spoken(reason: object) -> str | None:
+    return reason if isinstance(reason, str) and reason else None
 
 
 def _described(function: F) -> F:

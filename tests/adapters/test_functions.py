@@ -90,10 +90,11 @@ LOOKUPS: list[tuple[Callable[[str], Any], str, str]] = [
     (lambda _: {"payment": PAYMENT}, "the order cannot be looked up", "pending_unknown"),
     (lambda _: Payable(ORDER, "no payment", "usd"), "payment must be the provider's id", "rejected"),
     (lambda _: Payable(ORDER, PAYMENT, "pounds"), "currency must be", "rejected"),
+    (lambda _: Payable("", PAYMENT, "usd"), "order_id must say", "rejected"),
 ]
 
 
-@pytest.mark.parametrize("lookup, why, status", LOOKUPS, ids="abcdefg")
+@pytest.mark.parametrize("lookup, why, status", LOOKUPS, ids="abcdefgh")
 def test_what_the_books_do_not_say_is_a_stable_refusal(
     host: Host, lookup: Callable[[str], Any], why: str, status: str
 ) -> None:
@@ -103,7 +104,9 @@ def test_what_the_books_do_not_say_is_a_stable_refusal(
 
     assert first == second
     assert (str(first.status), why in first.message) == ("rejected", True)
-    assert ("hand it over to a person" in first.message) is ("payment must" in why)
+    # What the model did not say, it cannot correct.
+    assert ("hand it over to a person" in first.message) is (" must" in why)
+    assert "Correct it" not in first.message or "found none that is called" in why
     assert (str(seen.status), host.shop.posts()) == (status, [])
 
 
