@@ -73,6 +73,11 @@ def written(money: Money) -> str:
     return f"{sign}{int(digits):,}{point}{part} {money.currency.upper()}"
 
 
+def signed(money: Money) -> str:
+    """Return a difference as people write it: +49.00 USD, -49.00 USD, 0.00 USD."""
+    return f"{'+' if money.amount_minor > 0 else ''}{written(money)}"
+
+
 def told(money: Money) -> str:
     """Return money as `written` does; in minor units where the currency is not the provider's."""
     if money.currency in EXPONENTS:

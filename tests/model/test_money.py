@@ -62,6 +62,13 @@ def test_money_is_written_with_its_currencys_decimals(
     assert money.written(Money(amount_minor, currency)) == expected
 
 
+@pytest.mark.parametrize(
+    "amount_minor, expected", [(4900, "+49.00 USD"), (0, "0.00 USD"), (-4900, "-49.00 USD")]
+)
+def test_a_difference_is_written_with_its_sign(amount_minor: int, expected: str) -> None:
+    assert money.signed(Money(amount_minor, "usd")) == expected
+
+
 def test_the_provider_counts_some_currencies_otherwise_than_the_iso_standard() -> None:
     exponents = {code: money.EXPONENTS[code] for code in ("isk", "ugx", "mga", "huf", "twd", "clp", "bhd")}
 

@@ -156,8 +156,7 @@ def by_currency(steps: Iterable[Step]) -> dict[str, list[Step]]:
 
 def amount(step: Step) -> str:
     """Return a line's amount, a difference with its sign: +49.00 USD."""
-    plus = "+" if step.role is StepRole.DIFFERS and step.amount.amount_minor > 0 else ""
-    return plus + money.written(step.amount)
+    return (money.signed if step.role is StepRole.DIFFERS else money.written)(step.amount)
 
 
 def outside(report: Report) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from recon.model import money, phrases, policies, wording
 from recon.model.records.results import Money, Policy
 from recon.model.records.trials import Outcome, Trial
 from recon.model.records.words import Kind
+from recon.rules.reports import verdicts
 
 
 def as_table(trial: Trial) -> RenderableType:
@@ -75,11 +76,9 @@ def _told(each: Outcome) -> tuple[object, ...]:
 
 
 def _all_of(own: Outcome) -> str:
-    kinds = [f"{n:,} {wording.plain(kind)}" for kind, n in own.reported.items()]
-    return (
-        ", ".join([*kinds, *(money.written(Money(n, currency)) for currency, n in own.at_risk.items())])
-        or "nothing"
-    )
+    kinds = ", ".join(f"{n:,} {wording.plain(kind)}" for kind, n in own.reported.items())
+    risk = verdicts.amounts({currency: n for currency, n in own.at_risk.items() if n})
+    return f"{kinds}, with {risk} at risk" if risk else kinds or "nothing"
 
 
 def _difference(each: Outcome, own: Outcome) -> str:
@@ -92,9 +91,7 @@ def _difference(each: Outcome, own: Outcome) -> str:
         for currency in sorted({*each.at_risk, *own.at_risk})
     }
     parts = [f"{n:+,} {wording.plain(kind)}" for kind, n in kinds.items() if n]
-    parts += [
-        f"{'+' if n > 0 else ''}{money.written(Money(n, currency))}" for currency, n in risk.items() if n
-    ]
+    parts += [money.signed(Money(n, currency)) for currency, n in risk.items() if n]
     return ", ".join(parts) or "nothing"
 
 
