@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Self
@@ -46,6 +47,7 @@ KEY_FIELDS = ("order_id", "reference")
 _REASONS = {"duplicate", "requested_by_customer"}
 _USUAL_REASON = "requested_by_customer"
 _LISTED = 10  # Refunds of one order that a status tells of.
+_SHOWN = 40  # Characters of a reference in a message: a UUID and more.
 
 
 class RefundTool:
@@ -61,11 +63,13 @@ class RefundTool:
         tool: str = TOOL,
         operation: str | None = None,
         team: str | None = None,
+        looks_back: timedelta = timedelta(0),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """engine: its URL is opened anew, so that no transaction of the host's is ever part of a refund.
 
-        operation: what its keys begin with; None is the tool's name.
+        operation: what its keys begin with; None is the tool's name. looks_back: as tools.toml has it; with 0
+        nobody looks before a first send.
         """
         self._database = callers.opened(engine)
         self._provider = provider
@@ -80,6 +84,7 @@ class RefundTool:
             settings=self._settings,
             clock=clock,
             sleep=sleep,
+            looks_back=looks_back,
         )
         self._threads = callers.Threads("recon-refund")
 
@@ -98,9 +103,16 @@ class RefundTool:
             raise ConfigurationError(wrong)
         if not told.provider.api_key:
             raise ConfigurationError("STRIPE_API_KEY is not set; expected a key that may write refunds.")
-        operation = declared[tool].operation
+        own = declared[tool]
         database = callers.ready(told.database_url.reveal(), wait_seconds=told.guard.deadline_seconds)
-        return cls(database, reached(told), settings=told.guard, tool=tool, operation=operation)
+        return cls(
+            database,
+            reached(told),
+            settings=told.guard,
+            tool=tool,
+            operation=own.operation,
+            looks_back=own.looks_back,
+        )
 
     @property
     def deadline_seconds(self) -> float:
@@ -293,6 +305,8 @@ def settle(database: Database, settings: Settings, *, clock: Clock = callers.utc
 
 
 def _noun(intent: Intent) -> str:
-    """Return what a message calls a refund."""
-    amount = money.written(Money(intent.amount_minor, intent.currency))
-    return f"refund of {amount} for order {intent.order_id}"
+    """Return what a message calls a refund; lines of one order are told apart by their references."""
+    amount, reference = money.written(Money(intent.amount_minor, intent.currency)), intent.reference
+    shown = reference if reference is None or len(reference) <= _SHOWN else f"{reference[:_SHOWN]}..."
+    which = "" if shown is None else f" (reference {shown})"
+    return f"refund of {amount} for order {intent.order_id}{which}"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy import Connection
@@ -43,6 +43,7 @@ _FIRST_POLL_SECONDS, _LONGEST_POLL_SECONDS = 0.02, 0.5  # A refund takes a secon
 _LIMIT_PAUSE_SECONDS = 1.0  # The provider counts its limits by the second.
 _BUSY = "another refund of the same payment is not settled yet"
 _LATE = "there was no time left to send it"
+_UNSEEN = "what went back from its payment already cannot be seen now"
 _UNEXECUTED = {AnswerKind.NOT_SENT, AnswerKind.TURNED_AWAY, AnswerKind.LIMITED}
 
 
@@ -88,10 +89,12 @@ class Gate(Lookups):
         clock: Callable[[], datetime],
         timer: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        looks_back: timedelta = timedelta(0),
     ) -> None:
-        """hands: by tool."""
+        """hands: by tool. looks_back: before a first send, for what went back otherwise; 0 does not look."""
         super().__init__(database, hands, settings=settings, clock=clock, timer=timer)
         self._sleep = sleep
+        self._looks_back = looks_back
 
     def call(
         self,
@@ -147,16 +150,26 @@ class Gate(Lookups):
         if step is Step.CONFIRM:
             return self.confirm(row, noun, until=call.until)
         if mine:
-            return self._settle(row, call) if begun is None else self._send(row, call, begun)
+            return self._act(row, call, begun)
         # Whoever holds it may send it any moment, also where it was looked for and cancelled before.
         if self._wait(row, call):
             return None
         return outcomes.unknown(noun, row.key, person=row.refusal is not None)
 
+    def _act(self, row: Guarded, call: _Call, begun: Guarded | _Bar | None) -> Outcome:
+        """Send it, or look for it, or both, as it stands. begun: what came of beginning.
+
+        Raises:
+            LeaseLost: somebody was faster.
+        """
+        if begun is not None:
+            return self._send(row, call, begun)
+        return self._first(row, call) if guarding.step(row) is Step.SEND else self._settle(row, call)
+
     def _enter(self, call: _Call) -> tuple[Guarded, bool, Guarded | _Bar | None]:
         """Return what the books say now, whether this call alone may act on it, and what came of beginning.
 
-        The last is None where there is nothing to begin; else as _begin returns it.
+        The last is None where there is nothing to begin, or a look comes first; else as _begin returns it.
 
         Raises:
             LeaseLost: somebody was faster.
@@ -174,7 +187,7 @@ class Gate(Lookups):
             number = call.number or calls.note(connection, wanted, call.asked, now)
             new = guarding.step(row) is Step.SEND and not keys.drift(row.fingerprint, wanted.fingerprint)
             if mine and new:
-                begun = self._begun(connection, row, barrier)
+                begun = None if self._looks_back else self._begun(connection, row, barrier)
             elif row.until > (longest := guarding.longest_lease(self._clock(), self._settings)):
                 intents.shorten(connection, row, longest)
         call.number = number
@@ -191,6 +204,30 @@ class Gate(Lookups):
             if found is None or guarding.is_settled(found) or found.until <= self._clock():
                 return True
         return False
+
+    def _first(self, row: Guarded, call: _Call) -> Outcome:
+        """Send it for the first time, unless its payment shows that it may have gone back already.
+
+        What carries its key was made by a call of which the books know no more. What looks like it and is no
+        intent's, somebody made by hand, and a person has to say what for.
+
+        Raises:
+            LeaseLost: somebody was faster.
+        """
+        noun, began = call.wanted.noun, self._clock()
+        finding, others = self._found(row, call.until)
+        if finding.kind is FindingKind.UNREADABLE:
+            return self._barred(row, call, outcomes.not_sent(noun, row.key, _UNSEEN))
+        if finding.kind in {FindingKind.LIVE, FindingKind.DEAD}:
+            known = guarding.looked(replace(row, first_sent_at=began), finding, (), began, self._settings)
+            return self._written(known, call, outcomes.told(known, noun, finding, again=True))
+        # By the provider's clock, which is the one that refunds are dated by.
+        since = (self._hands[row.tool].now() or began) - self._looks_back
+        twin = guarding.twin(row, others, since)
+        if twin is not None:
+            outcome = outcomes.made_otherwise(noun, row.key, twin.id)
+            return self._barred(row, call, outcome, IntentStatus.CANCELLED)
+        return self._send(row, call, self._begin(row, call))
 
     def _send(self, row: Guarded, call: _Call, begun: Guarded | _Bar) -> Outcome:
         """Send it once: for the first time, or again after the proof that nothing came of it.

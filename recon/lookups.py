@@ -21,6 +21,7 @@ from recon.doors.store.engines import Database
 from recon.model.errors import LeaseLost, ReconError
 from recon.model.hands import Hands
 from recon.model.records.guarded import Finding, FindingKind, Guarded, Outcome, OutcomeStatus, Settled
+from recon.model.records.provider import Refund
 from recon.model.records.words import IntentStatus
 from recon.model.settings import GuardSettings
 from recon.rules import guarding, outcomes
@@ -149,6 +150,11 @@ class Lookups:
     def _look(self, row: Guarded, until: float) -> tuple[Guarded, Finding]:
         """Return what a look-up makes of it, and what was found; nothing is written."""
         began = self._clock()
+        finding, others = self._found(row, until)
+        return guarding.looked(row, finding, others, began, self._settings), finding
+
+    def _found(self, row: Guarded, until: float) -> tuple[Finding, tuple[Refund, ...]]:
+        """Return what a look-up finds, and what stands there live that no intent of ours asked for."""
         finding = self._hands[row.tool].find(row, until=until)
         others = finding.others
         if others:
@@ -157,7 +163,7 @@ class Lookups:
                     others = strangers.among(connection, others)
             except ReconError as error:  # Nobody can say whose they are.
                 finding = replace(finding, kind=FindingKind.UNREADABLE, said=str(error))
-        return guarding.looked(row, finding, others, began, self._settings), finding
+        return finding, others
 
     def _sweep_one(self, row: Guarded) -> Settled:
         until = self._timer() + self._settings.send_timeout_seconds

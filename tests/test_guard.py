@@ -21,7 +21,7 @@ def test_nothing_is_known_and_it_is_done(shop: Shop) -> None:
     (refund,) = shop.refunds()
     assert outcome.to_model() == {
         "status": "done",
-        "message": f"The refund of 49.00 USD for order 8812 is done ({refund.id}). "
+        "message": f"The refund of 49.00 USD for order 8812 (reference line 1) is done ({refund.id}). "
         "Tell the customer. Do not do it again.",
         "refund_id": refund.id,
     }

@@ -117,8 +117,17 @@ def test_the_status_of_an_order_is_read_and_never_sent(shop: Shop) -> None:
 
     assert told(nothing) == ("rejected", "No refund of order 8812 was ever asked for. Nothing was sent.")
     assert [str(each.status) for each in (both, *both.others)] == ["already_done", "rejected"]
+    assert [each.message.partition(" is ")[0] for each in (both, *both.others)] == [
+        f"The {NOUN} (reference line 1)",
+        f"The {NOUN} (reference line 2)",
+    ]
     assert len(shop.posts()) == 2
     assert len(shop.calls()) == 2
+
+
+@pytest.mark.parametrize("length, shown", [(40, "r" * 40), (41, "r" * 40 + "...")])
+def test_a_long_reference_is_cut_where_a_model_reads_it(shop: Shop, length: int, shown: str) -> None:
+    assert f"The {NOUN} (reference {shown}) is done" in shop.refund(reference="r" * length).message
 
 
 def test_the_status_of_an_order_leads_with_what_went_back_however_much_was_rejected_since(shop: Shop) -> None:

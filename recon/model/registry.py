@@ -5,6 +5,7 @@ Never reads a file, and never says who may call what: rules/registry.py does.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 from recon.model import readers
@@ -13,11 +14,12 @@ from recon.model.records.tools import Effect, Limits, Registry, Tool
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NAMED = "a name in lower case: a letter, then letters, digits and _, 64 characters at most"
+_LOOKS_BACK = "looks_back_hours"
 _KEYS = frozenset(
-    {"title", "effect", "operation", "key", "fingerprint", "repeat", "finder", "keyed", "alert"}
+    {"title", "effect", "operation", "key", "fingerprint", "repeat", "finder", "keyed", _LOOKS_BACK, "alert"}
 )
 # What only a tool with side effects needs: for the others nothing is recorded.
-_OF_EFFECTS = ("key", "fingerprint", "repeat", "finder", "keyed", "alert")
+_OF_EFFECTS = ("key", "fingerprint", "repeat", "finder", "keyed", _LOOKS_BACK, "alert")
 _MOST = 1_000_000  # Of anything that is counted: beyond it somebody means "never", and should say so.
 # Each key of an alert, what it is in Limits, and how it is read.
 LIMITS: Mapping[str, tuple[str, readers.Reader]] = {
@@ -96,6 +98,7 @@ def _tool(table: Table) -> Tool:
         repeat=_repeat(table, key),
         finder=_flag(table, "finder"),
         keyed=_keyed(table),
+        looks_back=_looks_back(table),
         limits=_limits(table),
     )
 
@@ -132,6 +135,19 @@ def _keyed(table: Table) -> bool:
     found = _flag(table, "keyed")
     if found and not _flag(table, "finder"):
         raise table.error("keyed is true without a finder; expected finder = true beside it.", "keyed")
+    return found
+
+
+def _looks_back(table: Table) -> timedelta:
+    """Return how far back it looks before a first send; not at all where it is left out."""
+    if _LOOKS_BACK not in table.row:
+        return timedelta(0)
+    if "payment" not in _fields(table, "fingerprint"):
+        raise table.error(
+            f"{_LOOKS_BACK} is for refund tools; expected payment in fingerprint beside it.", _LOOKS_BACK
+        )
+    found = _read(table, _LOOKS_BACK, readers.duration("hours"))
+    assert isinstance(found, timedelta), "a duration is read as one"
     return found
 
 

@@ -166,6 +166,22 @@ def may_send_again(row: Guarded, now: datetime, settings: GuardSettings) -> bool
     return unknown and row.misses >= PROOF and row.refusal is None and in_time
 
 
+def twin(row: Guarded, strangers: Iterable[Refund], since: datetime) -> Refund | None:
+    """Return a refund that somebody else made of the same money since then; None where there is none.
+
+    strangers: live refunds of its payment that no intent of ours asked for. The latest of several.
+    """
+    prints = row.fingerprint
+    same = [
+        each
+        for each in strangers
+        if each.created_at >= since
+        and prints.get("amount_minor") == str(each.amount_minor)
+        and prints.get("currency") == each.currency
+    ]
+    return max(same, key=lambda each: (each.created_at, each.id), default=None)
+
+
 def rest(row: Guarded, now: datetime, settings: GuardSettings) -> timedelta:
     """Return how long a sweep leaves it alone: longer, the longer nobody knows."""
     assert row.sent_at is not None, f"nothing was sent of {row.key}"

@@ -158,6 +158,15 @@ def known(noun: str, key: IntentKey) -> Outcome:
     return Outcome(OutcomeStatus.REJECTED, said, key)
 
 
+def made_otherwise(noun: str, key: IntentKey, refund_id: str) -> Outcome:
+    """Return that a refund like it is there which nobody asked the guard for: by hand, say."""
+    said = (
+        f"The {noun} was not sent: a refund of the same amount of its payment was made in another way "
+        f"({refund_id}), perhaps for this. Do not try again; hand it over to a person."
+    )
+    return Outcome(OutcomeStatus.REJECTED, said, key)
+
+
 def never_asked(noun: str) -> Outcome:
     """Return that nobody ever asked for it."""
     said = f"No {noun} was ever asked for. Nothing was sent."

@@ -69,6 +69,15 @@ def test_every_key_is_read() -> None:
     assert tool.limits == Limits(timedelta(minutes=30), 4, 3, 6, 9, timedelta(minutes=2), throws=True)
 
 
+@pytest.mark.parametrize(
+    "told, hours", [("", 0), ("looks_back_hours = 0\n", 0), ("looks_back_hours = 1.5\n", 1.5)]
+)
+def test_how_far_a_refund_tool_looks_back(told: str, hours: float) -> None:
+    found = parsed(HEAD.replace('["amount"]', '["amount", "payment"]') + told)["pay"]
+
+    assert found.looks_back == timedelta(hours=hours)
+
+
 def test_a_later_file_adds_its_tools_and_takes_the_place_of_those_it_names() -> None:
     later = (
         '[tools.look]\ntitle = "Look"\neffect = "read"\n[tools.pay]\ntitle = "Mine"\neffect = "idempotent"\n'
@@ -105,6 +114,11 @@ def test_a_later_file_adds_its_tools_and_takes_the_place_of_those_it_names() -> 
         (HEAD + 'operation = "Pay!"\n', "operation is 'Pay!'"),
         (HEAD + "finder = 1\n", "line 6, [tools.pay]: finder is 1; expected true or false"),
         (HEAD + "keyed = true\n", "line 6, [tools.pay]: keyed is true without a finder"),
+        (HEAD + "looks_back_hours = 24\n", "line 6, [tools.pay]: looks_back_hours is for refund tools"),
+        (
+            HEAD.replace('["amount"]', '["payment"]') + "looks_back_hours = -1\n",
+            "line 6, [tools.pay]: looks_back_hours is -1; expected a number of hours from 0",
+        ),
         (HEAD + "retries = 1\n", "line 6, [tools.pay]: unknown key 'retries'; known are alert, effect"),
         (HEAD + "alert = 1\n", "line 6, [tools.pay.alert]: expected a table of limits"),
         (HEAD + "[tools.pay.alert]\ntwins = 1\n", "line 7, [tools.pay.alert]: twins is 1; expected a whole"),

@@ -283,3 +283,27 @@ def test_whatever_happens_it_is_sent_again_only_after_a_proof(events: list[Any],
             if event is ABSENT and seconds >= began + 20:
                 proof.append(seconds)
     assert row.sends >= 0
+
+
+@pytest.mark.parametrize(
+    "changes, is_one",
+    [
+        ({}, True),
+        ({"created_at": NOON}, True),
+        ({"created_at": NOON - SECOND}, False),
+        ({"amount_minor": 4901}, False),
+        ({"currency": "eur"}, False),
+    ],
+)
+def test_a_twin_is_the_same_money_and_not_too_old(changes: dict[str, Any], *, is_one: bool) -> None:
+    row = replace(NEW, fingerprint={"amount_minor": "4900", "currency": "usd"})
+    found = a_refund(**({"created_at": NOON + HOUR} | changes))
+
+    assert guarding.twin(row, [found], NOON) == (found if is_one else None)
+
+
+def test_of_several_twins_the_latest_is_named() -> None:
+    row = replace(NEW, fingerprint={"amount_minor": "4900", "currency": "usd"})
+    first, last = (a_refund(id=each, created_at=NOON + HOUR) for each in ("re_1", "re_2"))
+
+    assert guarding.twin(row, [last, first], NOON) == last

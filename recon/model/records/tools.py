@@ -45,7 +45,8 @@ class Tool:
     a key; fingerprint: those that a key must always come with, and that look like one intent when they agree.
     repeat: the key field by which a repeat is declared as meant; None where there is none. finder: whether
     the world can be asked if it was done. keyed: whether the world does one key once, however often it comes;
-    only then is anything sent a second time.
+    only then is anything sent a second time. looks_back: how old a refund that no intent asked for may be
+    that keeps a first send of the same money back; 0 does not look.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Tool:
     repeat: str | None = None
     finder: bool = False
     keyed: bool = False
+    looks_back: timedelta = timedelta(0)
     limits: Limits = Limits()
 
     @property
