@@ -6,7 +6,7 @@ Exit 0 done, 2 configuration, 3 incomplete or rows rejected, 4 notices undeliver
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from uuid import uuid4
 
@@ -19,6 +19,7 @@ with extras.required("This job", "job,slack"):
     from recon import hourly
     from recon.cli.progress import Counters
     from recon.doors import pulse
+    from recon.doors.clock import utc_now
     from recon.doors.pulse import Beat
     from recon.doors.store import keeping
     from recon.doors.store.engines import Database
@@ -59,14 +60,14 @@ def hour(database: Database, settings: Settings, *, wait: timedelta = keeping.AT
     if code != exits.HELD:  # Another run is at it, and will say how it went.
         _beat(settings, Beat.SUCCESS if complete else code, name)
     delivered = _delivered(database, settings)
-    vitals.write(settings, now=_now())
+    vitals.write(settings, now=utc_now())
     return code if code != exits.OK else delivered
 
 
 def _delivered(database: Database, settings: Settings) -> int:
     """Deliver what waits, and return the exit code of that alone."""
     try:
-        report = post.deliver(database, settings, clock=_now, budget=DELIVERY_BUDGET)
+        report = post.deliver(database, settings, clock=utc_now, budget=DELIVERY_BUDGET)
     except ReconError as error:  # The database is away: what waits, waits.
         code = exits.of(error)
         log.error("delivery", reason=str(error), exit_code=code)
@@ -89,7 +90,7 @@ def _run(database: Database, settings: Settings, steps: Steps, wait: timedelta) 
             database,
             Provider(settings.provider),
             settings,
-            clock=_now,
+            clock=utc_now,
             entering=steps,
             wait=wait,
             progress=Counters(_tell),
@@ -147,7 +148,7 @@ def _not_begun(settings: Settings, code: int) -> None:
     """Tell those who watch that there was no run, because the database is away or not ready."""
     if code != exits.HELD:
         _beat(settings, code, str(uuid4()))
-    vitals.write(settings, now=_now())
+    vitals.write(settings, now=utc_now())
 
 
 def _beat(settings: Settings, what: Beat | int, name: str) -> None:
@@ -156,10 +157,6 @@ def _beat(settings: Settings, what: Beat | int, name: str) -> None:
     )
     if failed:
         log.warning("heartbeat", reason=failed)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 if __name__ == "__main__":

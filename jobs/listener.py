@@ -22,9 +22,10 @@ from recon.cli import exits, extras
 with extras.required("This job", "job,slack"):
     from jobs.answers import Answers
     from jobs.presence import Presence
-    from jobs.reception import Reception, utc_now
+    from jobs.reception import Reception
     from jobs.shift import log, work
     from recon.desk import Desk
+    from recon.doors.clock import utc_now
     from recon.doors.slack.clicks import Mouth
     from recon.doors.slack.socket import Socket, Turn
     from recon.doors.store import signatures

@@ -8,7 +8,8 @@ from datetime import timedelta
 import structlog
 
 from recon import delivery
-from recon.delivery import Clock, DeliveryReport
+from recon.delivery import DeliveryReport
+from recon.doors.clock import Clock
 from recon.doors.slack.posts import Slack
 from recon.doors.store.engines import Database
 from recon.model.settings import Settings

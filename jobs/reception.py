@@ -7,12 +7,12 @@ clicked that it failed.
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from threading import BoundedSemaphore
 from typing import Any, Final
 
 import structlog
 
+from recon.doors.clock import Clock, utc_now
 from recon.doors.slack import clicks
 from recon.model.errors import Wait
 from recon.model.records.clicks import Heard
@@ -21,13 +21,6 @@ log = structlog.get_logger("recon")
 
 WORKERS: Final = 4  # Moves at once: each is a few milliseconds of the database, and a second of Slack.
 WAITING_LIMIT: Final = 200  # Clicks that wait: more than all the people of a company do in a minute.
-
-Clock = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Exit 0 done, 2 configuration, 3 a service is away, 4 notices given up, or Slack 
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from recon.cli import exits, extras
 
@@ -16,6 +16,7 @@ with extras.required("This job", "job,slack"):
     from jobs import post, vitals
     from jobs.shift import log, takes_nothing, work
     from recon import guard, reminding, watch
+    from recon.doors.clock import utc_now
     from recon.doors.store.engines import Database
     from recon.model.errors import ReconError
     from recon.model.settings import Settings
@@ -25,7 +26,7 @@ DELIVERY_BUDGET = timedelta(seconds=20)  # A reply behind its root; for the rest
 
 def main() -> int:
     """Tick once, and return the exit code."""
-    return work("tick", tick, failed=lambda settings, _: vitals.write(settings, now=_now()))
+    return work("tick", tick, failed=lambda settings, _: vitals.write(settings, now=utc_now()))
 
 
 def tick(database: Database, settings: Settings) -> int:
@@ -34,9 +35,9 @@ def tick(database: Database, settings: Settings) -> int:
     What stops another part is told by the exit code, and never keeps back what waits to be delivered.
     """
     codes = [_part(part, database, settings) for part in (_watch, _calls, _remind)]
-    report = post.deliver(database, settings, clock=_now, budget=DELIVERY_BUDGET)
+    report = post.deliver(database, settings, clock=utc_now, budget=DELIVERY_BUDGET)
     codes.append(_part(_settle, database, settings))  # Last: a provider that is away holds up no message.
-    vitals.write(settings, now=_now())  # Between two hours too: alerts look at the notices.
+    vitals.write(settings, now=utc_now())  # Between two hours too: alerts look at the notices.
     undelivered = exits.UNDELIVERED if report.given_up or report.away else exits.OK
     return next((code for code in (*codes, undelivered) if code != exits.OK), exits.OK)
 
@@ -56,30 +57,26 @@ def _part(part: Callable[[Database, Settings], None], database: Database, settin
 
 
 def _watch(database: Database, settings: Settings) -> None:
-    found = watch.check(database, settings, clock=_now)
+    found = watch.check(database, settings, clock=utc_now)
     if found.stale and found.age is not None:
         log.error("stale", age_seconds=int(found.age.total_seconds()))
 
 
 def _calls(database: Database, settings: Settings) -> None:
-    for burst in watch.calls(database, settings, clock=_now):
+    for burst in watch.calls(database, settings, clock=utc_now):
         log.warning("duplicate_calls", tool=burst.tool, calls=burst.calls, intents=burst.subjects)
 
 
 def _remind(database: Database, settings: Settings) -> None:
-    found = reminding.remind(database, settings, clock=_now)
+    found = reminding.remind(database, settings, clock=utc_now)
     if found.total:
         log.info("reminded", **asdict(found))
 
 
 def _settle(database: Database, settings: Settings) -> None:
-    found = guard.settle(database, settings, clock=_now)
+    found = guard.settle(database, settings, clock=utc_now)
     if found.looked or found.cancelled:
         log.info("settled", **asdict(found))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ Reads the settings once, when it is opened, and no database: whether a sign-in s
 each action.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
 from typing import Self
 
 from recon.doors import config
+from recon.doors.clock import Clock, utc_now
 from recon.model.errors import ConfigurationError
 from recon.model.records.people import Arrival, Operator, Refused
 from recon.model.settings import Settings
@@ -18,9 +18,9 @@ from recon.rules import arrivals, entrances
 class Admission:
     """Says who somebody at the door is; keeps nothing of anybody's."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], datetime] | None = None) -> None:
+    def __init__(self, settings: Settings, clock: Clock = utc_now) -> None:
         self.settings = settings
-        self._clock = clock or (lambda: datetime.now(UTC))
+        self._clock = clock
 
     @classmethod
     def open(cls, environ: Mapping[str, str] | None = None) -> Self:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Self
 from uuid import uuid4
 
+from recon.doors.clock import Clock
 from recon.doors.slack.posts import Slack
 from recon.doors.store import outbox, runs, threads
 from recon.doors.store.engines import Database
@@ -33,7 +34,6 @@ _OLDEST_EVERY = 5
 _TURN = 200  # Notices in one turn, after which is counted again what waits.
 _SHORTEST_WAIT = timedelta(seconds=1)  # Between two turns: another sender may hold what is due.
 
-Clock = Callable[[], datetime]
 Sleep = Callable[[float], None]
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Self, Unpack
 
 from recon.doors import config
+from recon.doors.clock import Clock, utc_now
 from recon.doors.store import cases as book
 from recon.doors.store import (
     claims,
@@ -48,7 +49,7 @@ from recon.model.records.words import (
     Verdict,
 )
 from recon.model.settings import Settings
-from recon.moving import By, Click, Clock, Move, Mover, Planned, utc_now
+from recon.moving import By, Click, Move, Mover, Planned
 from recon.rules import moves as rules
 from recon.rules import ownership, permissions, staleness
 from recon.rules import proposals as four_eyes

@@ -3,11 +3,12 @@
 Reads only. Whoever may see the desk may see this; nothing here moves a case.
 """
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Final, Self
 
 from recon.doors import config
+from recon.doors.clock import Clock, utc_now
 from recon.doors.store import affected, revisions, trends
 from recon.doors.store.engines import Database
 from recon.model.records.incidents import Incident, Window
@@ -18,15 +19,10 @@ from recon.rules import incidents as rules
 LOOKED_AT: Final = timedelta(days=1)  # How far before the latest case a burst is looked for.
 
 
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
-
-
 class Incidents:
     """What the dashboard asks about the past; keeps nothing of anybody's, so that all tabs share it."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, database: Database, clock: Clock = utc_now) -> None:
         self._database = database
         self._clock = clock
 

@@ -8,9 +8,10 @@ with the same move and approves that. Never decides what a move makes of a case:
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NotRequired, TypedDict
 
+from recon.doors.clock import Clock
 from recon.doors.store import cases as book
 from recon.doors.store import limits, mirror, operators, proposals, runs, sign_outs, stakes, threads
 from recon.doors.store.engines import Database
@@ -29,8 +30,6 @@ from recon.model.records.words import Action, Actor, CaseId, ProposalState, Role
 from recon.model.settings import Settings
 from recon.rules import notices, ownership, permissions
 from recon.rules import proposals as rules
-
-Clock = Callable[[], datetime]
 
 
 class By(TypedDict):
@@ -60,11 +59,6 @@ class Click(TypedDict):
 Planned = Change | tuple[Change, Claim] | Illegal
 # A move as a flow offers it; what it returns waits for a second person.
 Move = Callable[..., Proposal | None]
-
-
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
 
 
 class Mover:

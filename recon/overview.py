@@ -7,10 +7,11 @@ no longer in force.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Self
 
 from recon.doors import config
+from recon.doors.clock import Clock, utc_now
 from recon.doors.store import history, outbox, revisions
 from recon.doors.store.engines import Database
 from recon.model.characters import keepable
@@ -27,7 +28,6 @@ from recon.model.records.words import NoticeState, RunId
 from recon.model.settings import Settings
 from recon.rules import beginnings
 
-Clock = Callable[[], datetime]
 Configuration = Callable[[], Settings]
 
 EVERY_NOTICE = NoticeFilters()
@@ -59,11 +59,6 @@ class Outstanding:
     since: datetime | None
     late: int
     slack: bool
-
-
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
 
 
 class Overview:

@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Final, Self, TypeVar, Unpack
 
 from recon.doors import config
+from recon.doors.clock import Clock, utc_now
 from recon.doors.store import mirror, revisions, settlements
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
@@ -28,7 +29,7 @@ from recon.model.records.provider import Refund
 from recon.model.records.settlements import Books, Look, Retry, Seen
 from recon.model.records.words import Action, CaseId, IntentKey, RefundId
 from recon.model.settings import ProviderSettings, Settings
-from recon.moving import By, Click, Clock, Move, Mover, Planned, utc_now
+from recon.moving import By, Click, Move, Mover, Planned
 from recon.rules import moves, settling
 
 LOOK_SECONDS: Final = 10.0  # As long as somebody watches a page that says that it is asking.

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Self
 
 from recon.doors import config
+from recon.doors.clock import Clock, utc_now
 from recon.doors.store import calls, outbox, revisions, switches
 from recon.doors.store.engines import Database
 from recon.model import registry
@@ -22,7 +23,7 @@ from recon.model.records.people import Operator
 from recon.model.records.tools import Activity, Effect, Registry, Switch, SwitchEntry, SwitchMove
 from recon.model.records.words import Actor, Role
 from recon.model.settings import Settings
-from recon.moving import Clock, Mover, utc_now
+from recon.moving import Mover
 from recon.rules import alerts, permissions
 
 Configuration = Callable[[], Settings]

@@ -22,7 +22,7 @@ def test_what_is_unknown_is_settled_and_said_in_the_log(
         street.fault(LISTS, "500_before")
         shop.refund()
         later = shop.now + timedelta(minutes=2)
-        monkeypatch.setattr(tick, "_now", lambda: later)
+        monkeypatch.setattr(tick, "utc_now", lambda: later)
         posts = len(shop.posts())
 
         tick.main()
@@ -42,7 +42,7 @@ def test_a_key_that_is_missing_keeps_no_message_back(
     with a_shop(database, street, now=datetime.now(UTC)) as shop:
         street.fault(REFUNDS, "drop_before")
         shop.refund()
-        monkeypatch.setattr(tick, "_now", lambda: shop.now + timedelta(minutes=2))
+        monkeypatch.setattr(tick, "utc_now", lambda: shop.now + timedelta(minutes=2))
     monkeypatch.delenv("STRIPE_API_KEY")
 
     assert tick.main() == 2
