@@ -144,13 +144,14 @@ def zone(drawn: Drawn, sources: list[str]) -> None:
     if drawn.stated.zone:
         drawn.zone = drawn.stated.zone
     elif sources:
+        formats = [column.format for column in drawn.waiting.values()]
         choices = tuple(
             Choice(
                 f"they are in {each}",
                 {ours: replace(column, zone=each) for ours, column in drawn.waiting.items()},
                 zone=each if len(sources) > len(drawn.waiting) else "",
             )
-            for each in zones.likely(sources, drawn.sample.headers)
+            for each in zones.likely(sources, drawn.sample.headers, filter(None, formats))
         )
         text = f"Times in {' and '.join(sources)} say no zone: which one are they in (or say --zone)?"
         drawn.questions.append(Question("zone", text, choices))

@@ -14,6 +14,7 @@ _OFFSET = re.compile(
     r"(?:UTC|GMT) ?(?P<sign>[+\u2212-]) ?(?P<hours>\d{1,2})(?::?(?P<minutes>[0-5]\d))?(?!\d)", re.IGNORECASE
 )
 _LIKELY = ("UTC", "Europe/Berlin")
+_MONTH_FIRST = ("%m/%d/", "%b %d", "%B %d")
 # What a short name makes likely, and what words of a language do.
 _SHORT = {
     **dict.fromkeys(("cet", "cest", "mez", "mesz"), "Europe/Berlin"),
@@ -42,13 +43,19 @@ def named(header: str) -> str | None:
     return "UTC" if not told and words(header) & set(UTC_NAMES) else None
 
 
-def likely(sources: Iterable[str], headers: Iterable[str]) -> tuple[str, ...]:
-    """Return the zones to ask about, likeliest first; sources: headers of the times, headers: of all."""
+def likely(sources: Iterable[str], headers: Iterable[str], formats: Iterable[str]) -> tuple[str, ...]:
+    """Return the zones to ask about, likeliest first.
+
+    sources: headers of the times, headers: of all. formats: of the times; where the month goes before the
+    day, somebody in America wrote them.
+    """
     short = [_SHORT[word] for source in sources for word in sorted(words(source)) if word in _SHORT]
     german = (
         ["Europe/Berlin"] if any(words(header).intersection(_GERMAN.split()) for header in headers) else []
     )
-    return tuple(dict.fromkeys((*short, *german, *_LIKELY)))
+    american = any(each.startswith(_MONTH_FIRST) for each in formats)
+    usual = ("UTC", "America/New_York") if american else _LIKELY
+    return tuple(dict.fromkeys((*short, *german, *usual)))
 
 
 def _offset(found: re.Match[str]) -> str:

@@ -49,6 +49,16 @@ def test_the_zone_that_a_header_or_a_language_makes_likely_is_the_first_answer(
     assert [choice.zone for choice in question.choices] == likely
 
 
+def test_where_the_month_goes_before_the_day_the_other_answer_is_american() -> None:
+    proposal = proposing.propose(samples.of("shop.csv", [{**SHOP, "Created": "03/16/2026 2:05 PM"}]))
+    (question,) = proposal.questions
+
+    assert [choice.means for choice in question.choices] == [
+        "they are in UTC",
+        "they are in America/New_York",
+    ]
+
+
 def test_a_header_that_says_its_zone_leaves_nothing_to_ask() -> None:
     rows: list[Row] = [{**SHOP, "Created (Europe/Berlin)": "06.03.2026 17:00"}]
     proposal = proposing.propose(samples.of("shop.csv", rows))
