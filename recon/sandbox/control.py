@@ -189,7 +189,7 @@ def _message(world: World, message: Message) -> dict[str, Any]:
 
 def _known_payment(world: World, sent: Mapping[str, Any]) -> Payment:
     name = told.text(sent, "payment")
-    account = told.optional(sent, "account")
+    account = None if sent.get("account") is None else told.text(sent, "account", "")
     found = [p for p in world.provider.find_payments(name) if account is None or p.account == account]
     if len(found) != 1:
         where = "" if account is None else f" in account {account!r}"

@@ -128,6 +128,15 @@ def test_a_payment_of_two_accounts_needs_its_account_named(sandbox: Street) -> N
     assert len(listed) == 1
 
 
+def test_the_platforms_own_account_is_named_by_the_empty_text(sandbox: Street) -> None:
+    for account in ("", "acct_A"):
+        sandbox.payment("pi_1", 10_000, account=account)
+
+    made = sandbox.control("refunds", payment="pi_1", account="")
+
+    assert [each.id for each in provider(sandbox).v1.refunds.list().data] == [made["id"]]
+
+
 def test_the_clock_moves_and_runs_on(sandbox: Street) -> None:
     sandbox.set_time("2026-05-01T12:00:00Z")
     moved = sandbox.advance(3600)["now"]
