@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import product
 
 from recon.model import changes
-from recon.model.records.cases import Case, Entry
+from recon.model.records.cases import Case, Entry, case_id
 from recon.model.records.words import Action, CaseState, Resolution
 
 _Step = tuple[CaseState | None, CaseState]
@@ -98,6 +98,8 @@ def unexplained(case: Case, entries: Iterable[Entry]) -> str | None:
     if isinstance(told, str):
         return f"{case.id}: {told}."
     pairs: Mapping[str, tuple[object, object]] = {
+        # The id is made from these two: a case moved onto another subject would keep that one's silence.
+        "account or subject": (case.id, case_id(case.account, case.subject)),
         "version": (case.version, told.version),
         "state": (case.state, told.state),
         "opening": (case.opened_at, told.opened_at),

@@ -125,6 +125,8 @@ def test_a_case_changed_past_its_entries_is_named(database: Database, database_u
         ("decided_at = 1", "time of decision"),
         ("updated_at = 1", "last move"),
         ("opened_at = 1", "opening"),
+        ("subject = 'intent:another'", "account or subject"),
+        ("account = 'acct_another'", "account or subject"),
     ],
 )
 def test_what_no_entry_tells_of_a_case_is_named(
