@@ -41,9 +41,10 @@ class RunReport:
     result: of what was read, and what else is in flight. changes: the cases that moved, as they were saved.
     heals: the intents that were finished; not_healed: those that no longer fitted. older: what is withheld
     because it is older than what is judged, as the last full run counted it, or more. said: what this run
-    decided about that, in sentences. copied: somebody else's table that the intents were copied from; None
-    where they are recon's own. was: of what kind each case was whose kind is another now. back: the older
-    window that it was asked to read, by account. untold: how many cases it opened about it without telling.
+    decided about that, and which accounts nobody reads, in sentences. copied: somebody else's table that the
+    intents were copied from; None where they are recon's own. was: of what kind each case was whose kind is
+    another now. back: the older window that it was asked to read, by account. untold: how many cases it
+    opened about it without telling.
     dry: nothing was written but the mirror, and the copy of somebody else's intents table where there is one.
     """
 
@@ -154,6 +155,7 @@ class _Hour:
         as_of, digest = asked or end, _digest(self.settings, pulled, since)
         full = last is None or last.policy_digest != digest
         snapshot = reading.read(self.database, full=full, mark=last.mark if last else 0, as_of=as_of)
+        said += windows.unasked([each.account.account for each in pulled], _named(snapshot))
         self.say(f"Comparing {len(snapshot.intents.frame)} intents and {len(snapshot.refunds.frame)} refunds")
         self.enter("compare")
         result = self._judge(snapshot, pulled, since, as_of)
@@ -282,7 +284,6 @@ class _Hour:
         """Return what the diff finds in what was read, and what else is in flight."""
         accounts = {each.account.account: each.account for each in pulled}
         whole = [each.reading.account for each in pulled if each.reading.complete]
-        named = {AccountId(name) for name in snapshot.intents.frame["account"].unique()}
         rejects = tuple(reject for each in pulled for reject in each.rejects)
         refunds = replace(snapshot.refunds, rejects=(*snapshot.refunds.rejects, *rejects))
         policy = _policy(self.settings)
@@ -291,7 +292,7 @@ class _Hour:
             refunds,
             linking.link(snapshot.intents.frame, refunds.frame, policy),
             policy=policy,
-            coverage=windows.coverage(accounts, whole, named, since),
+            coverage=windows.coverage(accounts, whole, _named(snapshot), since),
             as_of=as_of,
         )
         return finding.beside(result, snapshot.in_flight)
@@ -321,6 +322,11 @@ def _was(before: Iterable[Case], changes: Iterable[Change]) -> dict[CaseId, Kind
         for case in before
         if case.mismatch.kind is not kinds.get(case.id, case.mismatch.kind)
     }
+
+
+def _named(snapshot: reading.Snapshot) -> frozenset[AccountId]:
+    """Return the accounts of the intents that were read."""
+    return frozenset(map(AccountId, snapshot.intents.frame["account"].unique()))
 
 
 def _standing(pulled: Iterable[Pulled], older: Iterable[Older], last: Run | None) -> dict[str, object]:

@@ -15,6 +15,7 @@ from recon.doors.store import cases as book
 from recon.doors.store import outbox, reading, runs, threads
 from recon.doors.store.engines import Database
 from recon.model import subjects
+from recon.model.phrases import several
 from recon.model.records.cases import Case, Change
 from recon.model.records.notices import Manner, Notice
 from recon.model.records.results import Healable, Result
@@ -239,7 +240,7 @@ class Plan:
         reasons = list(self.result.incomplete)
         withheld = len(self._again_next_time())
         if withheld:
-            reasons.append(f"{withheld} subjects could not be judged with what was read.")
+            reasons.append(f"{several(withheld, 'subject')} could not be judged with what was read.")
         reasons += self.said
         since = complete.id if complete else None
         return (notices.incomplete(self.run.accounts, reasons, since=since, manner=self._manner()),)

@@ -205,7 +205,13 @@ def test_intents_of_an_account_that_nobody_reads_are_not_judged(town: Town) -> N
     report = town.run()
 
     assert (report.run.verdict, report.changes) == (Verdict.INCOMPLETE, ())
-    assert "acct_9" in str(report.notices[0].message.blocks)
+    (said,) = report.said
+    assert said.startswith("Account acct_9 has intents here and no place in accounts under [provider]")
+    told = report.notices[0].message
+    assert said in told.text
+    assert "1 subject could not be judged" in told.text
+    assert "acct_9" in str(told.blocks)
+    assert "0 could not be read" not in told.text
 
 
 # What changes late.

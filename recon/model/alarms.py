@@ -56,10 +56,12 @@ def incomplete(readings: Sequence[AccountReading], sentences: Iterable[str], man
     ]
     reasons += [clean(sentence) for sentence in sentences]
     title = f"Not to be trusted: the {manner.mode} run of {minute(manner.as_of)} is incomplete"
-    which = f"Of {several(len(readings), 'account')}, {len(failed)} could not be read to the end."
     held = (
-        f"{which} Until that is done no case of theirs is cleared, and new cases that rest on something "
-        "missing are kept back."
+        f"Of {several(len(readings), 'account')}, {len(failed)} could not be read to the end. Until that is "
+        "done no case of theirs is cleared, and new cases that rest on something missing are kept back."
+        if failed
+        else "Each account that is asked for was read to the end, and that is not enough to judge all. "
+        "What could not be judged is neither opened nor cleared."
     )
     step = "Put right what the reasons name. The next run reads the same again, and tells what it kept back."
     more = len(reasons) - _REASONS

@@ -3,11 +3,12 @@
 Times are the provider's. Never reads anything.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+from recon.model.phrases import few
 from recon.model.records.results import Coverage, Reading
 from recon.model.records.runs import Account, Slice
 from recon.model.records.words import AccountId
@@ -17,6 +18,7 @@ SLICES = 48  # Of one window: more would not be read sooner, and each costs a re
 SHORTEST = timedelta(hours=1)  # Of a slice: an ordinary hour is one, and asks as little as it can.
 KEPT = timedelta(days=1)  # A slice that was read is good for that long; the re-list goes round as often.
 _SECOND = timedelta(seconds=1)
+_NAMED = 5  # Accounts in one sentence: enough to see which they are.
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,22 @@ def coverage(
         intents={account: Reading(at) for account, at in (dict(intents_from) | began).items()},
         older_is_outside=True,
     )
+
+
+def unasked(accounts: Collection[AccountId], named: Iterable[AccountId]) -> tuple[str, ...]:
+    """Return a sentence about the accounts of the rows that no run asks the provider for; often none.
+
+    accounts: those that are read. named: the accounts of the rows.
+    """
+    strange = sorted(set(named) - set(accounts))
+    if not strange:
+        return ()
+    has = "Account {} has" if len(strange) == 1 else "Accounts {} have"
+    sentence = (
+        f"{has.format(few(strange, _NAMED))} intents here and no place in accounts under [provider]: their "
+        "refunds are not read, and what is missing there is not judged."
+    )
+    return (sentence,)
 
 
 def _gaps(low: int, high: int, done: Iterable[Slice]) -> Iterator[tuple[int, int]]:

@@ -34,6 +34,14 @@ def test_an_incomplete_run_is_one_alarm_to_the_operators() -> None:
     assert "<!channel>" not in blocks_of(alarm)
 
 
+def test_an_alarm_over_accounts_that_were_all_read_does_not_say_that_none_could_be() -> None:
+    alarm = notices.incomplete([reading("", None)], ["acct_9 is asked by nobody."], since=None, manner=MANNER)
+
+    assert "could not be read to the end" not in alarm.message.text
+    assert "was read to the end, and that is not enough" in alarm.message.text
+    assert "acct_9" in alarm.message.text
+
+
 def test_an_outage_is_said_once_and_again_only_when_it_hits_others_or_came_back() -> None:
     def key(*accounts: str, since: str | None = "run-1") -> str:
         readings = [reading(account) for account in accounts]

@@ -153,6 +153,27 @@ def test_an_account_is_covered_as_far_as_it_was_read_and_one_that_nobody_reads_i
     }
 
 
+@pytest.mark.parametrize(
+    "named, expected",
+    [
+        ([], None),
+        (["", "acct_2"], None),
+        (["acct_9", ""], "Account acct_9 has intents here"),
+        (["acct_9", "acct_8"], "Accounts acct_8 and acct_9 have intents here"),
+        ([f"acct_{n}" for n in range(3, 10)], "acct_6, acct_7 and 2 more have intents here"),
+    ],
+)
+def test_the_accounts_that_have_rows_and_that_nobody_asks_for_are_said(
+    named: list[str], expected: str | None
+) -> None:
+    said = windows.unasked([PLATFORM, AccountId("acct_2")], map(AccountId, named))
+
+    if expected is None:
+        assert said == ()
+    else:
+        assert expected in said[0]
+
+
 @pytest.mark.parametrize("days, expected", [(90, 60), (60, 60), (30, 30)])
 def test_a_refund_is_asked_for_its_intent_from_when_both_sides_are_known(days: int, expected: int) -> None:
     other = AccountId("acct_2")
