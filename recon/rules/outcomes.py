@@ -12,7 +12,7 @@ from recon.model import money, refusals
 from recon.model.records.guarded import Finding, Guarded, Outcome, OutcomeStatus, Unfit, Wanted
 from recon.model.records.provider import Intent
 from recon.model.records.results import Money
-from recon.model.records.words import IntentKey, IntentStatus
+from recon.model.records.words import ON_ITS_WAY, UNSETTLED, IntentKey, IntentStatus
 
 _NO_MORE = "Do not do it again."
 _REFUND = "refund"  # What a message calls one begins with it.
@@ -22,7 +22,6 @@ _WEIGHTS = {
     OutcomeStatus.ALREADY_DONE: _WENT,
     OutcomeStatus.PENDING_UNKNOWN: _OPEN,
 }
-_ON_ITS_WAY = ("pending", "requires_action")
 
 
 def done(
@@ -38,10 +37,10 @@ def done(
     state: the provider's word. went: the money that it says went back. again: an earlier call did it.
     """
     named = f" ({row.result_id})" if row.result_id else ""
-    how = f"is accepted{named} and on its way" if state in _ON_ITS_WAY else f"is done{named}"
+    how = f"is accepted{named} and on its way" if state in ON_ITS_WAY else f"is done{named}"
     already = " An earlier call did it." if again else ""
     status = OutcomeStatus.ALREADY_DONE if again else OutcomeStatus.DONE
-    other = None if went is None else _other(row, went, goes="goes" if state in _ON_ITS_WAY else "went")
+    other = None if went is None else _other(row, went, goes="goes" if state in ON_ITS_WAY else "went")
     if other is None:
         said = f"The {noun} {how}.{already}{_for_the_customer(noun)} {_NO_MORE}"
     else:
@@ -186,7 +185,7 @@ def weight(intent: Intent) -> int:
     """Return where an intent comes among those of its order: first what is done, last what never will be."""
     if intent.status is IntentStatus.DONE:
         return _WENT
-    unsettled = intent.status in {IntentStatus.PENDING, IntentStatus.PENDING_UNKNOWN}
+    unsettled = intent.status in UNSETTLED
     return _OPEN if unsettled else _NEVER
 
 

@@ -12,7 +12,7 @@ from recon.model.arrays import ABSENT, Bools
 from recon.model.frames import Intake
 from recon.model.links import BASES, Links
 from recon.model.records.results import Healable, Mismatch, Money, Policy
-from recon.model.records.words import AccountId, Certainty, IntentKey, Kind, RefundId, Subject
+from recon.model.records.words import ON_ITS_WAY, AccountId, Certainty, IntentKey, Kind, RefundId, Subject
 from recon.model.unjudged import Unjudged
 from recon.rules.mismatches import evidence, neighbours
 from recon.rules.mismatches import intents as nine
@@ -136,7 +136,7 @@ class Books:
                 id=RefundId(self._refunds["id"][position].as_py()),
                 money=Money(int(self._refund_amount[position]), self._refunds["currency"][position].as_py()),
                 at=arrays.instant(self.refund_created_at[position]),
-                waiting=self._refunds["status"][position].as_py() in nine.WAITING,
+                waiting=self._refunds["status"][position].as_py() in ON_ITS_WAY,
                 reason=self._refunds["reason"][position].as_py(),
             )
             for position in positions

@@ -13,14 +13,12 @@ from recon.model.arrays import ABSENT, Bools, Ints
 from recon.model.links import WEAK, Links
 from recon.model.money import LARGEST_MINOR
 from recon.model.records.results import Policy
-from recon.model.records.words import IntentStatus, RefundStatus
+from recon.model.records.words import ON_ITS_WAY, UNSETTLED, IntentStatus
 from recon.rules.mismatches import repeats
 
 # The rules by their number in the design; 0 is none.
 NONE, DUPLICATE, CURRENCY, AMOUNT, REPEAT, STATUS, FAILED, MISSING, STUCK, OVERDUE = range(10)
-WAITING = (RefundStatus.PENDING.value, RefundStatus.REQUIRES_ACTION.value)
-OPEN = (IntentStatus.PENDING.value, IntentStatus.PENDING_UNKNOWN.value)
-NOT_DONE = (IntentStatus.FAILED.value, IntentStatus.CANCELLED.value)
+NOT_DONE = (IntentStatus.FAILED, IntentStatus.CANCELLED)
 
 _HALF = 32  # Bits of an amount that are added apart; two thousand million halves are still an int64.
 _LOWER = 2**_HALF - 1
@@ -243,8 +241,8 @@ def _stand(
 ) -> _Standing:
     """Return how each intent and its refunds compare."""
     status = arrays.strings(intents["status"])
-    done = arrays.isin(status, (IntentStatus.DONE.value,))
-    waiting = arrays.isin(status, OPEN)
+    done = arrays.isin(status, (IntentStatus.DONE,))
+    waiting = arrays.isin(status, UNSETTLED)
     some, one = linked.live > 0, linked.live == 1
     more, less = linked.excess > 0, linked.excess < 0
     whole = linked.at_home & ~more & ~less
@@ -270,7 +268,7 @@ def _stand(
 
 def pending(status: pa.Array, linked: Linked) -> Ints:
     """Return the linked live refunds that the provider has not finished; status is the refunds' column."""
-    return linked.live_refunds[arrays.isin(status, WAITING)[linked.live_refunds]]
+    return linked.live_refunds[arrays.isin(status, ON_ITS_WAY)[linked.live_refunds]]
 
 
 def _overdue(
