@@ -1,6 +1,9 @@
 """`recon status`: is the hour alive, what has it read, and what waits for people."""
 
 import json
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from recon.model.settings import Settings
 
 _MANY = 2  # Accounts from which on it is worth saying how many of them were read.
+_NARROWEST = 30  # Characters of a column: on a narrower screen the lines are its own to break.
 _LONG = timedelta(minutes=1)  # From here on it is worth saying how long a run took.
 
 
@@ -47,7 +51,8 @@ def status(
     if output is Format.JSON:
         print(json.dumps(found, indent=2))
     else:
-        typer.echo(as_text(found, colour=True))  # Which takes colours out where nobody would see them.
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        typer.echo(as_text(found, colour=True, width=width))  # Takes colours out where nobody would see them.
     if found["stale"]:
         raise typer.Exit(exits.INCOMPLETE)
 
@@ -139,8 +144,8 @@ def _at_work(lease: "Lease | None", duration: timedelta) -> dict[str, Any] | Non
     return {"holder": lease.holder, "heard_at": _time(heard_at), "until": _time(lease.expires_at)}
 
 
-def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return the status in lines for people."""
+def as_text(found: Mapping[str, Any], *, colour: bool = False, width: int | None = None) -> str:
+    """Return the status in lines for people. width: of their screen; None where lines may have any length."""
     last, complete = found["last_run"], found["last_complete_run"]
     lines = [
         ("freshness", _freshness(found, colour=colour)),
@@ -157,13 +162,27 @@ def as_text(found: Mapping[str, Any], *, colour: bool = False) -> str:
         *_column("accounts", _accounts(found)),
         *_column("not judged", _not_judged(found)),
         *_column("open cases", _cases(found["open_cases"])),
-        ("money at risk", _money(found["open_cases"]["at_risk"])),
+        ("money at risk", _money(found["open_cases"]["at_risk"], beside=bool(found["unsettled"]))),
         ("unknown intents", _unknown(found["pending_unknown"], found["pending"])),
         *_column("unknown effects", map(_told, found["unsettled"])),
         ("notices", _notices(found)),
     ]
-    width = max(len(name) for name, _ in lines) + 2
-    return "\n".join(f"{name:<{width}}{value}" for name, value in lines)
+    names = max(len(name) for name, _ in lines) + 2
+    return "\n".join(
+        f"{name:<{names}}{shown}"
+        for name, value in lines
+        for name, shown in _column(name, _folded(value, None if width is None else width - names))
+    )
+
+
+def _folded(value: str, width: int | None) -> list[str]:
+    """Return a value in lines of its column; what leads its first word leads every line, and two spaces."""
+    if width is None or len(value) <= width:
+        return [value]
+    room, indent = max(width, _NARROWEST), " " * (len(value) - len(value.lstrip()) + 2)
+    return textwrap.wrap(
+        value, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _column(name: str, told: Iterable[str]) -> list[tuple[str, str]]:
@@ -277,8 +296,10 @@ def _cases(cases: Mapping[str, Any]) -> list[str]:
     return told + [f"  {wording.counted(Kind(kind), number)}" for kind, number in cases["kinds"].items()]
 
 
-def _money(at_risk: Mapping[str, int]) -> str:
-    return ", ".join(money.written(Money(minor, each)) for each, minor in at_risk.items()) or "none"
+def _money(at_risk: Mapping[str, int], *, beside: bool) -> str:
+    """Return what is at risk in the open cases. beside: whether there are effects that may have none."""
+    told = ", ".join(money.written(Money(minor, each)) for each, minor in at_risk.items()) or "none"
+    return f"{told}; unknown effects without a case are not in it" if beside else told
 
 
 def _notices(found: Mapping[str, Any]) -> str:

@@ -38,7 +38,9 @@ def test_unknown_effects_of_every_guarded_tool_are_counted(database: Database, g
         {"tool": "charge_card", "unknown": 2, "since": "2026-03-06T23:59:50Z", "age_seconds": 720}
     ]
     told = "unknown effects    charge_card: 2 unknown, oldest 12 min: recon guard unknown"
-    assert told in status.as_text(found).splitlines()
+    lines = status.as_text(found).splitlines()
+    assert told in lines
+    assert "money at risk      none; unknown effects without a case are not in it" in lines
 
 
 def test_what_a_person_settled_or_a_call_is_at_is_not_unknown(database: Database, guard: Guard) -> None:
