@@ -16,12 +16,15 @@ from urllib.parse import urlsplit
 
 import typer
 
+from recon.cli import extras
 from recon.model.errors import ConfigurationError
 from recon.model.settings import DashboardSettings, Settings
 
 # Characters of one header, for the WebSocket's library: its own limit of 8 KB is less than the cookies of a
 # sign-in with many groups, or of a proxy, and such a page stays blank.
 _LINE = "65536"
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_HTTP = 80  # The port of an address that names none.
 
 
 def dashboard(
@@ -36,6 +39,8 @@ def dashboard(
     settings = Admission.open().settings
     command = serving(settings.dashboard, port)
     _refuse_taken(settings.dashboard.address, port or settings.dashboard.port)
+    if (said := elsewhere(settings.dashboard, port)) is not None:
+        typer.echo(f"recon: {said}", err=True)
     # This process becomes the server, and takes its signals.
     os.execve(command[0], command, environment(settings, os.environ))  # noqa: S606
 
@@ -46,10 +51,9 @@ def serving(settings: DashboardSettings, port: int | None = None) -> list[str]:
     Raises:
         ConfigurationError: Streamlit is not installed. Nothing was started.
     """
-    if find_spec("streamlit") is None:
-        raise ConfigurationError(
-            "The dashboard needs Streamlit, which is not installed: pip install 'refund-recon[dashboard]'."
-        )
+    with extras.needed("The dashboard", "dashboard"):
+        if find_spec("streamlit") is None:
+            raise ModuleNotFoundError(name="streamlit")
     app = str(files("dashboard") / "served.py")
     options = {"address": settings.address, "port": port or settings.port, "headless": "true"}
     if settings.mode != "local":
@@ -64,6 +68,21 @@ def environment(settings: Settings, environ: Mapping[str, str]) -> dict[str, str
     ours = {"WEBSOCKETS_MAX_LINE_LENGTH": _LINE} | dict(environ)
     # One that is made anew at each start would end every sign-in that is under way.
     return ours | ({"STREAMLIT_SERVER_COOKIE_SECRET": secret.reveal()} if secret else {})
+
+
+def elsewhere(settings: DashboardSettings, port: int | None = None) -> str | None:
+    """Return where messages send people instead, in a sentence; None where they are sent here.
+
+    Where people sign in, and where the address has a name, a proxy may lead from there to any port.
+    """
+    address, here = urlsplit(settings.url), port or settings.port
+    ours = settings.mode == "local" and address.hostname in {settings.address, *_LOOPBACK}
+    if not ours or (address.port or _HTTP) == here:
+        return None
+    return (
+        f"links in messages lead to {settings.url}, and the desk is on port {here}: where that is to last, "
+        "set dashboard.url and dashboard.port in recon.toml."
+    )
 
 
 def _refuse_taken(address: str, port: int) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recon.cli.dashboard import environment, serving
+from recon.cli.dashboard import elsewhere, environment, serving
 from recon.cli.main import main
 from recon.model.settings import DashboardSettings, Secret, Settings, SignInSettings
 
@@ -24,6 +24,49 @@ def test_a_port_on_the_command_line_wins() -> None:
     command = serving(DashboardSettings(port=8601), 8602)
 
     assert command[command.index("--server.port") + 1] == "8602"
+
+
+@pytest.mark.parametrize(
+    "settings, port, said",
+    [
+        (DashboardSettings(), None, False),
+        (DashboardSettings(), 8501, False),
+        (DashboardSettings(), 8610, True),
+        (DashboardSettings(port=8610), None, True),
+        (DashboardSettings(port=8610, url="http://localhost:8610"), None, False),
+        (DashboardSettings(address="::1", url="http://[::1]"), None, True),
+        (DashboardSettings(address="::1", url="http://[::1]"), 80, False),
+        (DashboardSettings(url="https://desk.example.com"), 8610, False),
+        (DashboardSettings(mode="proxy", url="https://localhost"), 8610, False),
+    ],
+)
+def test_where_messages_lead_elsewhere_it_is_said(
+    settings: DashboardSettings,
+    port: int | None,
+    said: bool,  # noqa: FBT001 -- pytest passes it by name
+) -> None:
+    found = elsewhere(settings, port)
+
+    assert (found is not None) == said
+
+
+def test_what_leads_elsewhere_is_said_before_the_desk_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "execve", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["recon", "dashboard", "--port", str(port)])
+
+    with pytest.raises(SystemExit):
+        main()
+
+    assert capsys.readouterr().err == (
+        f"recon: links in messages lead to http://127.0.0.1:8501, and the desk is on port {port}: where that"
+        " is to last, set dashboard.url and dashboard.port in recon.toml.\n"
+    )
 
 
 def test_where_people_sign_in_the_server_answers_to_the_desks_name() -> None:

@@ -19,6 +19,7 @@ WITHOUT = (
         ("sandbox", "websockets", "The sandbox", "sandbox"),
         ("sandbox", "uvicorn", "The sandbox", "sandbox"),
         ("demo", "websockets", "The demo", "all"),
+        ("dashboard", "streamlit", "The dashboard", "dashboard"),
         ("deliver", "slack_sdk", "recon deliver", "slack"),
         ("run --deliver", "slack_sdk", "Sending notices", "slack"),
     ],
