@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from recon.model.records.words import IntentKey, IntentStatus
 from recon.model.settings import GuardSettings
 from recon.rules import guarding
 from recon.rules.guarding import Step
-from tests.builders import NOON, PLATFORM, a_refund
+from tests.builders import NOON, PLATFORM, a_refund, an_intent
 
 SETTINGS = GuardSettings()
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
@@ -67,6 +67,42 @@ def test_what_is_to_be_done(status: IntentStatus, *, sent: bool, expected: Step)
 
     assert guarding.step(row) == expected
     assert guarding.is_settled(row) == (expected in {Step.CONFIRM, Step.TELL})
+
+
+@pytest.mark.parametrize(
+    "status, sends, expected",
+    [(PENDING, 0, False), (CANCELLED, 0, False), (PENDING, 1, True), (UNKNOWN, 0, True), (UNKNOWN, 1, True)],
+)
+def test_a_request_may_have_been_executed_once_one_was_sent_or_something_like_it_is_there(
+    status: IntentStatus, *, sends: int, expected: bool
+) -> None:
+    assert guarding.may_be_made(replace(NEW, status=status, sends=sends)) is expected
+
+
+def test_clocks_like_ours_take_no_lease_and_leave_nothing_alone_beyond_this() -> None:
+    patient = replace(SETTINGS, absent_after=7 * HOUR)
+
+    assert guarding.longest_lease(NOON, SETTINGS) == NOON + 2 * SETTINGS.lease
+    assert guarding.longest_rest(NOON, SETTINGS) == NOON + 6 * HOUR
+    assert guarding.longest_rest(NOON, patient) == NOON + 7 * HOUR
+
+
+@pytest.mark.parametrize(
+    "status, first_sent_at, expected",
+    [
+        (PENDING, None, None),
+        (PENDING, LATER, LATER),
+        (UNKNOWN, LATER, LATER),
+        (UNKNOWN, None, NOON),  # Sent, and nobody wrote down when: not before it was written down itself.
+        (DONE, None, None),
+    ],
+)
+def test_an_intent_that_came_by_another_way_was_sent_when_it_says(
+    status: IntentStatus, first_sent_at: datetime | None, expected: datetime | None
+) -> None:
+    row = guarding.of_intent(an_intent(status=status, first_sent_at=first_sent_at), "refund_order")
+
+    assert (row.first_sent_at, row.sent_at) == (expected, expected)
 
 
 def test_the_first_send_is_kept_and_the_proof_begins_anew() -> None:
