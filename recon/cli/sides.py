@@ -213,8 +213,9 @@ def _latest(ours: "Intake", theirs: "Intake") -> datetime:
     latest = max((intake.latest for intake in (ours, theirs) if intake.latest is not None), default=None)
     if latest is None:
         say_rejects((*ours.rejects, *theirs.rejects))
+        first = "see first to what is said above, or " if ours.rejects or theirs.rejects else ""
         raise UnusableInput(
-            "No row of the two files has a time to judge at: say --as-of 2026-03-06T19:00:00Z."
+            f"No row of the two files has a time to judge at: {first}say one, --as-of 2026-03-06T19:00:00Z."
         )
     say(
         f"Judged as of {latest.isoformat().replace('+00:00', 'Z')}, the latest time in the two files;"

@@ -155,7 +155,7 @@ def notes(names: Collection[str], side: str, layout: Layout) -> list[str]:
         called = lacking.replace("amount_minor, amount", "amount_minor or amount")
         told.append(
             f"no column is called {called}, which {side} need; {found(tuple(names))};"
-            " --columns MAP.toml says which of them is meant."
+            " --columns MAP.toml says which of them is meant, and recon map proposes one."
         )
     return told
 

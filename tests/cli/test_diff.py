@@ -301,7 +301,7 @@ def test_without_a_time_the_rejected_rows_say_why(diff: Recon) -> None:
 
     assert run.returncode == 2
     assert "intents.json row 1: created_at must be" in run.stderr
-    assert "has a time to judge at" in run.stderr
+    assert "has a time to judge at: see first to what is said above, or say one" in run.stderr
 
 
 def test_what_the_options_times_leave_unjudged_is_said(diff: Recon) -> None:

@@ -164,7 +164,7 @@ def test_a_csv_that_lacks_one_needed_column_has_its_rows_rejected(tmp_path: Path
     assert [reject.reason for reject in intake.rejects] == ["created_at is missing (line 2)"]
     (note,) = intake.notes
     assert note.startswith("refunds.csv: no column is called created_at, which refunds need; its first")
-    assert note.endswith("--columns MAP.toml says which of them is meant.")
+    assert note.endswith("--columns MAP.toml says which of them is meant, and recon map proposes one.")
 
 
 def test_an_amount_in_either_unit_is_enough(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def _source(path: str, name: str, format_: FileFormat | None) -> Source:
             raise UnusableInput(f"{path} cannot be read: {error.strerror or error}.") from None
     if known is None:
         raise UnusableInput(
-            f"{path} must end in {', '.join(SUFFIXES)}, each also with .gz, or be named by its format;"
+            f"{path} must end in {', '.join(SUFFIXES)}, each also with .gz, or an option must say its format;"
             f" found {suffix or 'no suffix'!r}{_ADVICE.get(suffix, '')}."
         )
     return _seen(Source(Path(path), path, name, known))
