@@ -157,7 +157,7 @@ def survey(settings: Settings, database: Database | None) -> Survey:
             Entitled(f"number {place + 1}", each.level, "", each.condition.asked, levels[place])
             for place, each in enumerate(owners.severities)
         ),
-        owners=tuple(owners.profiles().values()),
+        owners=tuple(owners.owners.values()),
         remarks=(*ownership.remarks(owners), *_late(moves)),
         caught=dict(caught),
         pinned=sum(case.pinned for case in waiting),
@@ -186,7 +186,7 @@ def explain(database: Database, settings: Settings, named: str, *, now: datetime
     ]
     decided = case.state not in WAITING
     told = not decided and case.owner is not None and bool(case.owner.target)
-    profile = profile_of(case.owner, owners.profiles()) if told and case.owner is not None else None
+    profile = profile_of(case.owner, owners.owners) if told and case.owner is not None else None
     awake_at = None
     if profile is not None:
         awake_at = now if case.severity is Severity.CRITICAL else profile.awake_at(now)
@@ -296,9 +296,7 @@ class _Pass:
     ) -> tuple[Notice, ...]:
         """Return the notices of these changes; what the latest run kept back stays so."""
         livemode = mirror.livemode(self.database)
-        manner = Manner.of(
-            self.settings, self.owners.profiles(), livemode=livemode, as_of=last.as_of, now=now
-        )
+        manner = Manner.of(self.settings, self.owners.owners, livemode=livemode, as_of=last.as_of, now=now)
         among = [case for change in changes for case in (change.case, was[change.case.id])]
         topics = notices.topics(among, livemode=livemode)
         return notices.compose(

@@ -232,7 +232,7 @@ class Desk:
 
     def owners(self) -> tuple[Owner, ...]:
         """Return whom a case can be assigned to: the owners that owners.toml names, each once, by name."""
-        told = ownership.parse(self._settings.owners).profiles()
+        told = ownership.parse(self._settings.owners).owners
         return tuple(Owner(name, told[name].target, rule="") for name in sorted(told) if told[name].target)
 
     def may_act(self, operator: Operator) -> bool:

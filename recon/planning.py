@@ -260,7 +260,7 @@ class Plan:
     def _manner(self) -> Manner:
         return Manner.of(
             self.office.settings,
-            self.office.owners.profiles(),
+            self.office.owners.owners,
             livemode=self.office.livemode,
             as_of=self.run.as_of,
             now=self.office.clock(),

@@ -57,7 +57,7 @@ def remind(database: Database, settings: Settings, *, clock: Callable[[], dateti
         DatabaseUnavailable: what was said before stands, and the rest is said by the next look.
     """
     now = clock()
-    profiles = ownership.parse(settings.owners).profiles()
+    profiles = ownership.parse(settings.owners).owners
     livemode = mirror.livemode(database)
     manner = Manner.of(settings, profiles, livemode=livemode, as_of=now, now=now)
     return Reminded(

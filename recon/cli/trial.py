@@ -45,7 +45,7 @@ def chosen(ownership: Ownership, wanted: str) -> Profile:
     Raises:
         ConfigurationError: it is neither; the nearest name is said. Nothing was sent.
     """
-    known = ownership.profiles()
+    known = ownership.owners
     if wanted in known:
         return known[wanted]
     if _TARGET.fullmatch(wanted):

@@ -46,7 +46,7 @@ def targets(patient: Patient) -> Targets:
     for rule in found.rules:
         named.append((rule.owner.target, f"rule {rule.owner.rule!r}"))
         groups.append((rule.mention, f"rule {rule.owner.rule!r}"))
-    for owner in found.profiles().values():  # Those who are only asked when nobody answers, too.
+    for owner in found.owners.values():  # Those who are only asked when nobody answers, too.
         named.append((owner.target, f"owner {owner.name!r}"))
         groups.append((owner.group, f"owner {owner.name!r}"))
     return sorted_out(named, groups)

@@ -97,10 +97,6 @@ class Ownership:
             rule.level for rule in reversed(self.severities) if rule.condition.fits(mismatch, as_of=as_of)
         )
 
-    def profiles(self) -> Mapping[str, Profile]:
-        """Return what is known of the owners, by their names."""
-        return self.owners
-
 
 def parse(mapping: Mapping[str, object]) -> Ownership:
     """Return the rules of an owners.toml.
@@ -159,7 +155,7 @@ def owners_of(mapping: Mapping[str, object]) -> Mapping[str, Profile]:
     Raises:
         ConfigurationError: as `parse`.
     """
-    return parse(mapping).profiles() if mapping else {}
+    return parse(mapping).owners if mapping else {}
 
 
 def remarks(owners: Ownership) -> Iterator[Remark]:

@@ -132,7 +132,7 @@ def test_an_owner_is_said_once_and_named_by_rules() -> None:
 def test_a_group_that_one_rule_names_is_mentioned_for_its_owner_everywhere() -> None:
     rules = parsed(BO, BO | {"name": "x", "kind": "orphan", "group": "S9"}, BO | {"name": "y", "team": "z"})
 
-    assert rules.profiles()["Bo"].group == "S9"
+    assert rules.owners["Bo"].group == "S9"
     assert [rule.mention for rule in rules.rules] == [None, "S9", "S9", "S9"]
 
 
@@ -140,7 +140,7 @@ def test_owners_are_known_by_name_with_or_without_a_table() -> None:
     chain = [{"after_minutes": 60, "owner": "operators"}]
     rules = with_owners(BO, leads=LEADS | {"escalation": chain})
 
-    assert rules.profiles() == {
+    assert rules.owners == {
         "operators": Profile("operators", "#operators"),
         "Bo": Profile("Bo", "U0BO"),
         "leads": Profile(
@@ -155,20 +155,18 @@ def test_owners_are_known_by_name_with_or_without_a_table() -> None:
 
 def test_whoever_a_person_chose_has_an_ordinary_day_and_no_chain() -> None:
     rules = with_owners(leads=LEADS)
-    leads = rules.profiles()["leads"]
+    leads = rules.owners["leads"]
 
-    assert profile_of(Owner("Cy", "U0CY", "assigned by Bo"), rules.profiles()) == Profile("Cy", "U0CY")
-    assert profile_of(Owner("leads", "#leads", "assigned by Bo"), rules.profiles()) == leads
-    assert profile_of(Owner("leads", "#old", "assigned by Bo"), rules.profiles()) == replace(
-        leads, target="#old"
-    )
+    assert profile_of(Owner("Cy", "U0CY", "assigned by Bo"), rules.owners) == Profile("Cy", "U0CY")
+    assert profile_of(Owner("leads", "#leads", "assigned by Bo"), rules.owners) == leads
+    assert profile_of(Owner("leads", "#old", "assigned by Bo"), rules.owners) == replace(leads, target="#old")
 
 
 def test_nobody_on_purpose_has_a_reason_and_no_profile() -> None:
     rules = parsed({"name": "closed", "unowned": "Says finance."})
 
     assert [rule.unowned for rule in rules.rules] == [None, "Says finance."]
-    assert ownership.NOBODY not in rules.profiles()
+    assert ownership.NOBODY not in rules.owners
 
 
 LADDER: list[dict[str, Any]] = [
@@ -354,7 +352,7 @@ def test_the_examples_in_the_shipped_owners_hold_once_they_are_uncommented() -> 
         "support leads",
         ownership.NOBODY,
     ]
-    assert [step.owner for step in rules.profiles()["support leads"].steps] == [
+    assert [step.owner for step in rules.owners["support leads"].steps] == [
         "head of support",
         "refund operators",
     ]
