@@ -107,17 +107,20 @@ def queue(cases: Iterable[Case], now: datetime, zone: tzinfo) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype="str")
 
 
-def queue_columns(now: datetime, zone: tzinfo) -> Mapping[str, ColumnConfig]:
-    """Return how the queue's columns are shown: amounts to the right, the zone in the times' heading."""
+def queue_columns(now: datetime, zone: tzinfo) -> Mapping[str, ColumnConfig | None]:
+    """Return how the queue's columns are shown: amounts to the right, the zone in the times' heading.
+
+    The customer is folded away, in the list of columns above the grid: the rest is uncut from 1280 pixels on.
+    """
     config = st.column_config
     return {
-        "Severity": config.TextColumn(width=66),
-        "Kind": config.TextColumn(width=176),
-        "At risk": config.TextColumn(width=98, alignment="right"),
-        "Order or refund": config.TextColumn("Order, refund", width=100),
-        "Customer": config.TextColumn(width=164),
-        "Owner": config.TextColumn(width=122),
-        "State": config.TextColumn(width=118),
-        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=104),
-        "Case": config.TextColumn(width=122),
+        "Severity": config.TextColumn(width=68),
+        "Kind": config.TextColumn(width=202),
+        "At risk": config.TextColumn(width=112, alignment="right"),
+        "Order or refund": config.TextColumn("Order, refund", width=112),
+        "Customer": None,
+        "Owner": config.TextColumn(width=126),
+        "State": config.TextColumn(width=136),
+        "Opened": config.TextColumn(f"Opened ({times.zone_name(now, zone)})", width=114),
+        "Case": config.TextColumn(width=120),
     }

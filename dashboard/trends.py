@@ -5,7 +5,7 @@ Money is text in a table; in a chart it is major units, which may be rounded the
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from typing import Final
 
 import pandas as pd
@@ -48,7 +48,11 @@ def at_risk(days: Iterable[Day], currency: str) -> pd.DataFrame:
 
 
 def by_day(days: Iterable[Day], currencies: Sequence[str]) -> pd.DataFrame:
-    """Return the same as a table for reading, the latest day first: each currency in a column of its own."""
+    """Return the same as a table for reading, the latest day first: each currency in a column of its own.
+
+    It ends with the first day on which anything waited.
+    """
+    days = list(dropwhile(lambda day: not day.cases, days))
     rows = [
         (called(day.day), f"{day.cases:,}", *(_amount(day.at_risk.get(each, 0), each) for each in currencies))
         for day in days
@@ -102,7 +106,7 @@ def agreed(days: Iterable[Agreed]) -> tuple[pd.DataFrame, pd.DataFrame]:
 def percent(day: Agreed) -> str:
     """Return a day's rate, rounded down: what is not whole is never said to be 100 %."""
     tenths = 1000 * day.matched // day.intents
-    return f"{tenths // 10}.{tenths % 10} %"
+    return f"{tenths // 10}.{tenths % 10}\N{NO-BREAK SPACE}%"
 
 
 def chart(mark: str, *, title: str, whole: bool = True, zero: bool = True) -> dict[str, object]:
@@ -147,11 +151,14 @@ def owners(past: Past) -> tuple[str, ...]:
 
 
 def _amount(minor: int, currency: str) -> str:
-    return tables.money(Money(minor, currency)) if minor else safe.ABSENT
+    return _whole(Money(minor, currency)) if minor else safe.ABSENT
+
+
+def _whole(amount: Money) -> str:
+    """Return money whose currency never stands in a line of its own."""
+    return tables.money(amount).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _amounts(heaps: Iterable[Heap]) -> str:
-    named = [
-        tables.money(Money(heap.at_risk_minor, heap.group.currency)) for heap in heaps if heap.at_risk_minor
-    ]
+    named = [_whole(Money(heap.at_risk_minor, heap.group.currency)) for heap in heaps if heap.at_risk_minor]
     return " and ".join(named) or safe.ABSENT

@@ -31,9 +31,7 @@ def main() -> None:
     if window is None:
         st.title("Incident", anchor=False)
         _choose(kind, Window(session.desk().now() - incidents.DAY, session.desk().now()), zone)
-        st.success(
-            f"No case was ever opened for this: {words.KINDS[kind].lower()}.", icon=":material/check_circle:"
-        )
+        st.info(f"No case was ever opened for this: {words.KINDS[kind].lower()}.", icon=":material/info:")
         return
     found = desk.incident(kind, window)
     _headline(found, zone, latest=st.session_state.get(LATEST) == window)
@@ -205,6 +203,8 @@ def _grid(found: Incident, zone: tzinfo) -> None:
     now = session.desk().now()
     named = times.zone_name(found.window.from_at, zone)
     config = st.column_config
+    # Both refunds have to be read where there are two; where a case stands is summed up below the grid.
+    folded = ("State", "Owner", "Case") if rules.extras(found) else (incidents.EXTRA, "Case")
     chosen = st.dataframe(
         incidents.cases(found.cases, now, zone),
         hide_index=True,
@@ -213,12 +213,15 @@ def _grid(found: Incident, zone: tzinfo) -> None:
         selection_mode="single-row",
         key=f"affected-{hash((found.kind, found.window, found.cases))}",
         column_config={
-            "Customer": config.TextColumn(width=162),
-            "Order": config.TextColumn(width=76),
-            "At risk": config.TextColumn(width=96, alignment="right"),
-            "Began": config.TextColumn(f"Began ({named})", width=106),
-            "Should stand": config.TextColumn(width=232),
-            "Extra": config.TextColumn(width=232),
+            "Customer": config.TextColumn(width=164),
+            "Order": config.TextColumn(width=84),
+            "At risk": config.TextColumn(width=112, alignment="right"),
+            "Began": config.TextColumn(f"Began ({named})", width=112),
+            incidents.STANDING: config.TextColumn(width=238),
+            incidents.EXTRA: config.TextColumn(width=238),
+            "State": config.TextColumn(width=112),
+            "Owner": config.TextColumn(width=128),
+            **dict.fromkeys(folded),
         },
         alt=f"{len(found.cases)} cases, in the order in which they began. As links: choose List.",
     )

@@ -122,7 +122,13 @@ def _several(name: str, label: str, phrases_of: Mapping[str, str]) -> tuple[str,
         links.choose(name, tuple(st.session_state[key] or ()))
 
     picked = st.pills(
-        label, list(phrases_of), selection_mode="multi", format_func=shown, key=key, on_change=write
+        label,
+        list(phrases_of),
+        selection_mode="multi",
+        format_func=shown,
+        key=key,
+        on_change=write,
+        wrap=True,
     )
     return tuple(word for word in phrases_of if word in picked)
 

@@ -108,7 +108,8 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
     """Show the page as a grid; choosing a row opens its run."""
     found = held.page.passes
     config = st.column_config
-    right = {name: config.TextColumn(width=76, alignment="right") for name in COLUMNS[4:8]}
+    right = {name: config.TextColumn(width=66, alignment="right") for name in COLUMNS[4:8]}
+    whole = all(each.complete for passed in found for each in passed.run.accounts)
     chosen = st.dataframe(
         grids.frame([_row(each, held.at, zone) for each in found], COLUMNS),
         hide_index=True,
@@ -118,9 +119,10 @@ def _table(held: Snapshot, zone: tzinfo) -> None:
         key=f"grid-{held.id}",
         column_config={
             "Finished": config.TextColumn(f"Finished ({times.zone_name(held.at, zone)})", width=116),
-            "Verdict": config.TextColumn(width=150),
-            "Took": config.TextColumn(width=64),
-            "Accounts": config.TextColumn(width=80),
+            "Verdict": config.TextColumn(width=192),
+            "Took": config.TextColumn(width=58),
+            # Where all were read, it says nothing that the verdict does not: the money needs the room.
+            "Accounts": None if whole else config.TextColumn(width=76),
             **right,
             "Intents finished": config.TextColumn(width=112, alignment="right"),
         },

@@ -30,7 +30,7 @@ def main() -> None:
     kind, owner = _narrowed(every)
     past = rules.only(every, kind=kind, owner=owner)
     if not (every.heaps or every.steps or every.took or every.agreed):
-        st.success(f"Nothing waited and no run was complete in {days} days.", icon=":material/check_circle:")
+        st.info(f"Nothing waited, and no run was complete, in {days} days.", icon=":material/info:")
         return
     _waiting(past)
     with st.container(border=True):
@@ -122,9 +122,10 @@ def _waiting(past: Past) -> None:
                 _chart(frame, "area", title=f"At risk, {name}", said=f"{name} at risk, by day", whole=False)
         with read:
             _table(trends.by_day(days, currencies), rows=1 + min(len(currencies), CURRENCIES_SHOWN))
+        quiet = "" if days[0].cases else "Nothing waited on the days that the table leaves out. "
         st.caption(
-            "Days end at midnight UTC; the last is now. A case counts with the amount, kind and owner it has "
-            "today: what it was worth then is not written down."
+            f"{quiet}Days end at midnight UTC; the last is now. A case counts with the amount, kind and "
+            "owner it has today: what it was worth then is not written down."
         )
 
 

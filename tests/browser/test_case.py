@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 Tab = Callable[[str], Page]
 
 SCROLL_BAR = 10  # Pixels of the window's own, which a browser in tests leaves out.
-AROUND = 262  # Pixels beside the grid: the sidebar, margins and borders.
+AROUND = 239  # Pixels beside the grid: the sidebar, margins and borders.
 
 
 def entries(desk: Desk, case: Case) -> list[tuple[Action, str]]:

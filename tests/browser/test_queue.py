@@ -154,3 +154,13 @@ def test_what_is_filtered_is_downloaded_as_csv(desk: Desk, tab: Tab) -> None:
     assert re.fullmatch(r"cases-\d{4}-\d\d-\d\dT\d{4}Z\.csv", download.value.suggested_filename)
     assert lines[0].startswith("case,account,subject,kind")
     assert [line.split(",")[0] for line in lines[1:]] == [case.id for case in found]
+
+
+@pytest.mark.parametrize("path", ["/", "/incident", "/runs"])
+def test_no_column_is_cut_on_a_small_screen(desk: Desk, tab: Tab, path: str) -> None:
+    seeded(desk, 2, customer="cus_NffrFeUfNV2Hib")
+    page = tab(path)
+    resized(page, 1280, 800)
+    wide = page.locator(".dvn-scroller").first.evaluate("each => [each.scrollWidth, each.clientWidth]")
+
+    assert wide[0] <= wide[1]
