@@ -52,7 +52,7 @@ def show(view: CaseView, zone: tzinfo) -> None:
             _block("Intent", [False] * len(intents), facts, nothing="no intent of ours")
         with blocks.cell():
             facts = [(row, right, left) for row, left, right in rows]
-            _block("Refund", extra, facts, nothing="no refund there")
+            _block("Refund", extra, facts, nothing="no refund at the provider")
     _hidden(len(view.intents) - len(intents), "intent")
     _hidden(len(view.refunds) - len(refunds), "refund")
 

@@ -50,6 +50,14 @@ def show(summary: QueueSummary, *, operator: Operator, zone: tzinfo) -> QueueFil
     return asked.queue()
 
 
+def everywhere() -> None:
+    """Look for what is searched in every state, and through no other filter."""
+    searched = links.chosen("text")
+    clear()
+    links.choose("text", searched)
+    links.choose("state", (asked.EVERY,))
+
+
 def clear() -> None:
     """Forget every filter, in the widgets and in the address."""
     for name in KEYS:
@@ -111,6 +119,7 @@ def _at_once(operator: Operator) -> None:
         key=AT_ONCE_KEY,
         on_change=write,
         label_visibility="collapsed",
+        wrap=True,
     )
 
 
@@ -153,7 +162,15 @@ def _words(
         links.choose(name, () if set(picked) == set(default) else every)
 
     st.session_state[KEYS[name]] = list(chosen)
-    st.pills(label, options, selection_mode="multi", format_func=shown, key=KEYS[name], on_change=write)
+    st.pills(
+        label,
+        options,
+        selection_mode="multi",
+        format_func=shown,
+        key=KEYS[name],
+        on_change=write,
+        wrap=True,
+    )
 
 
 def _owners(summary: QueueSummary) -> None:

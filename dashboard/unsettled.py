@@ -103,7 +103,7 @@ def look(view: CaseView, zone: tzinfo, *, action_id: str) -> None:
         st.caption(f"Asked {times.exact(told.at, zone)}. The next run sees it as well.")
         again = verdict(view, zone)
         if again is not None and not _is_there(view, told):
-            st.text(safe.text(f"If nothing was refunded: {again}"))
+            st.text(safe.text(f"If nothing was refunded: {again[0].lower()}{again[1:]}"))
     st.button("Back to the case", key=making.AGAIN, icon=":material/arrow_back:")
 
 

@@ -19,6 +19,7 @@ from recon.model.records.words import (
 
 Color = Literal["red", "orange", "blue", "green", "gray"]
 
+BY_HAND: Final = "assigned by "  # How the owner of a case says that a person chose them.
 NOBODY: Final = "nobody yet"  # Who owns a case without an owner.
 
 KINDS: Final = wording.KINDS
@@ -30,10 +31,10 @@ CERTAINTIES: Final = {
 
 FINDINGS: Final = {
     Finding.LANDED: "refunds that belong to it are at the provider",
-    Finding.PROBABLE: "a refund that fits is at the provider, nothing ties it to this intent",
+    Finding.PROBABLE: "a refund of its payment and amount is at the provider, and names no intent",
     Finding.FAILED: "only refunds that failed or were canceled are at the provider",
-    Finding.ABSENT: "nothing is at the provider, and everything was read",
-    Finding.UNKNOWN: "not enough was read to say",
+    Finding.ABSENT: "no refund of it is at the provider, and everything was read",
+    Finding.UNKNOWN: "what was read, and what the intent says, cannot tell",
 }
 
 DIRECTIONS: Final = {

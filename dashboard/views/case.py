@@ -23,7 +23,7 @@ from dashboard import (
     words,
 )
 from recon.desk import CaseView
-from recon.model.records.cases import JOB
+from recon.model.records.cases import JOB, Owner
 
 ID_LIMIT: Final = 40  # Characters: an id has twelve; whatever is pasted around it is cut.
 
@@ -86,7 +86,7 @@ def _ownership(view: CaseView, zone: tzinfo) -> None:
         panels.facts(
             [
                 ("Owner", owner.name if owner else "nobody yet"),
-                ("Chosen by", owner.rule if owner else None),
+                ("Given by", _giver(owner) if owner else None),
                 ("Case", case.id),
                 ("Account", case.account or "the platform's own"),
                 ("Opened", times.moment(case.opened_at, zone)),
@@ -95,6 +95,12 @@ def _ownership(view: CaseView, zone: tzinfo) -> None:
             columns=6,
             width=140,
         )
+
+
+def _giver(owner: Owner) -> str:
+    """Return which rule, or who, made somebody the owner."""
+    by_hand = owner.rule.startswith(words.BY_HAND)
+    return owner.rule.removeprefix(words.BY_HAND) if by_hand else f"the rule {owner.rule}"
 
 
 def _moved_meanwhile(view: CaseView, zone: tzinfo) -> None:

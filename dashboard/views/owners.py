@@ -19,7 +19,6 @@ from recon.model.records.remarks import Level
 from recon.overview import Overview
 
 ID_LIMIT: Final = 40  # Characters: an id has twelve; whatever is pasted around it is cut.
-BY_HAND: Final = "assigned by "  # How the owner of a case says that a person chose them.
 RULE_COLUMNS: Final = ("Rule", "Asks for", "Owner", "Told in", "Waiting cases")
 OWNER_COLUMNS: Final = ("Owner", "Told in", "Mentions", "Zone", "Rests", "Digest", "If nobody answers")
 TRIED_COLUMNS: Final = ("Rule", "Says", "Fits", "Why not")
@@ -53,7 +52,7 @@ def _remarks(survey: Survey) -> None:
             icon=":material/error:" if failure else ":material/warning:",
         )
     if not wrong:
-        st.success("Every rule of owners.toml can be meant as it is.", icon=":material/check_circle:")
+        st.success("Nothing looks wrong in owners.toml.", icon=":material/check_circle:")
 
 
 def _rules(survey: Survey, held: Mapping[str, int], *, listed: bool) -> None:
@@ -83,7 +82,9 @@ def _rule(at: int, rule: Entitled, held: Mapping[str, int]) -> tuple[object, ...
 def _elsewhere(survey: Survey, held: Mapping[str, int]) -> list[str]:
     """Return whose the other waiting cases are: people's by hand, of rules that are gone, and nobody's."""
     names = {rule.name for rule in survey.rules}
-    by_hand = sum(number for rule, number in held.items() if rule.startswith(BY_HAND) and rule not in names)
+    by_hand = sum(
+        number for rule, number in held.items() if rule.startswith(words.BY_HAND) and rule not in names
+    )
     found = (
         [f"{phrases.several(by_hand, 'waiting case')} a person gave to somebody by hand."] if by_hand else []
     )
@@ -92,7 +93,7 @@ def _elsewhere(survey: Survey, held: Mapping[str, int]) -> list[str]:
             found.append(
                 f"{phrases.several(number, 'waiting case')} of nobody yet: the next run finds an owner."
             )
-        elif rule not in names and not rule.startswith(BY_HAND):
+        elif rule not in names and not rule.startswith(words.BY_HAND):
             found.append(
                 f"{phrases.several(number, 'waiting case')} by the rule {rule!r}, which is gone: the next "
                 "run, or recon owners apply, gives them to somebody."

@@ -25,6 +25,7 @@ from dashboard import (
     several,
     tables,
     times,
+    words,
 )
 from recon.desk import Desk
 from recon.model import phrases
@@ -73,7 +74,7 @@ def main() -> None:
     filters.show(held.summary, operator=operator, zone=zone)
     _news(held)
     if not held.page.cases:
-        _nothing(held)
+        _nothing(desk, held)
         return
     choosing = _tools(desk, held, operator)
     chosen = (
@@ -187,7 +188,7 @@ def _list(held: Snapshot, zone: tzinfo, *, choosing: bool) -> Sequence[Case]:
                 chosen.append(case)
             st.page_link(
                 "views/case.py",
-                label=f"**{tables.kind(case)} · {tables.money(case.mismatch.at_risk)}**",
+                label=f"**{words.KINDS[case.mismatch.kind]} · {tables.money(case.mismatch.at_risk)}**",
                 query_params=links.case(case.id),
             )
             panels.badges(case)
@@ -196,7 +197,8 @@ def _list(held: Snapshot, zone: tzinfo, *, choosing: bool) -> Sequence[Case]:
                 st.badge(f"Snoozed until {until}", icon=":material/snooze:", color="gray")
             named = [name for name in (tables.subject(case), case.mismatch.customer_id) if name]
             st.text(safe.line(" · ".join([*named, tables.owner(case)])))
-            st.caption(f"{case.id} · opened {times.moment(case.opened_at, zone)}")
+            opened = f"{times.short(case.opened_at, held.at, zone)} {times.zone_name(held.at, zone)}"
+            st.caption(f"{case.id} · opened {opened}")
     return chosen
 
 
@@ -229,16 +231,31 @@ def _turned(desk: Desk, held: Snapshot, step: int) -> Snapshot:
     return held
 
 
-def _nothing(held: Snapshot) -> None:
-    """Say what is fine, or that the filters are too narrow."""
+def _nothing(desk: Desk, held: Snapshot) -> None:
+    """Say what is fine, that nobody knows whether it is, or that the filters are too narrow."""
     if held.filters != QueueFilters():
-        st.info("No case fits these filters.", icon=":material/filter_alt_off:")
-        st.button("Clear the filters", key="clear", on_click=filters.clear)
+        _narrow(held.filters)
+        return
+    fresh = desk.freshness()
+    if fresh.complete is None or fresh.stale or fresh.incomplete:
+        known = "no run has read everything yet" if fresh.complete is None else "what came since is not known"
+        st.info(f"No case waits, but {known}.", icon=":material/info:")
         return
     st.success(
         "Nothing waits for anybody: every mismatch that the runs found is answered or has cleared.",
         icon=":material/check_circle:",
     )
+
+
+def _narrow(asked_for: QueueFilters) -> None:
+    """Say that nothing fits, and what to try: an id of a case that was answered is in no queue."""
+    searched = asked_for.search
+    said = " The search takes a whole id, as it is written." if searched else ""
+    st.info(f"No case fits these filters.{said}", icon=":material/filter_alt_off:")
+    with st.container(horizontal=True, gap="small"):
+        if searched and asked_for != QueueFilters(states=(), search=searched):
+            st.button("Search in every state", key="everywhere", on_click=filters.everywhere)
+        st.button("Clear the filters", key="clear", on_click=filters.clear)
 
 
 main()

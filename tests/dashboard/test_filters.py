@@ -11,7 +11,7 @@ from recon.doors.store import operators
 from recon.doors.store.engines import Database
 from recon.model.records.cases import Change
 from recon.model.records.people import Operator
-from recon.model.records.words import AccountId, Actor, Role
+from recon.model.records.words import AccountId, Actor, Resolution, Role
 from recon.rules import moves
 from tests import seeds
 from tests.dashboard.conftest import Server, Visit, now, words
@@ -134,6 +134,34 @@ def test_a_link_of_somebody_elses_shows_theirs(database: Database, visit: Visit)
     page = visit(person="Ana")
 
     assert list(page.dataframe[0].value["Case"]) == [found[1].id]
+
+
+def test_an_id_of_an_answered_case_is_found_in_every_state(database: Database, visit: Visit) -> None:
+    found = seeds.trouble(database, now=now())
+    told = {"actor": Actor("Ana"), "reason": "Recovered.", "now": now(), "action_id": "a1"}
+    change = moves.resolve(found[0], code=Resolution.RECOVERED, fence=1, **told)  # type: ignore[arg-type]  # by name
+    assert isinstance(change, Change), change
+    book.move(database, change)
+    page = visit(text=found[0].id, kind="stuck", severity="low")
+
+    assert "No case fits these filters. The search takes a whole id, as it is written." in words(page)
+
+    page.button(key="everywhere").click().run()
+
+    assert shown(page) == 1
+    assert (page.query_params["text"], page.query_params["state"]) == (found[0].id, "all")
+    assert not {"kind", "severity"} & {*page.query_params}
+
+
+def test_what_is_in_no_state_is_not_offered_to_be_searched_in_every_one(
+    database: Database, visit: Visit
+) -> None:
+    seeds.trouble(database, now=now())
+
+    offered = [each.label for each in visit(text="nowhere", state="all").button]
+
+    assert "Search in every state" not in offered
+    assert "Clear the filters" in offered
 
 
 def test_the_filters_are_cleared_as_one(database: Database, visit: Visit) -> None:

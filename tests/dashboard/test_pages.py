@@ -69,7 +69,13 @@ def test_a_fresh_run_is_said_with_what_it_covered(database: Database, visit: Vis
 def test_a_stale_run_is_said_in_red(database: Database, visit: Visit) -> None:
     seeds.run(database, now=now() - timedelta(hours=3))
 
-    assert "Stale: no complete run for more than 2 h." in visit().error[0].value
+    page = visit()
+
+    assert "Stale: no complete run for more than 2 h." in page.error[0].value
+    assert ([each.value for each in page.success], page.info[0].value) == (
+        [],
+        "No case waits, but what came since is not known.",
+    )
 
 
 def test_an_incomplete_run_is_said_in_red_with_what_was_not_read(database: Database, visit: Visit) -> None:
@@ -80,10 +86,14 @@ def test_an_incomplete_run_is_said_in_red_with_what_was_not_read(database: Datab
 
     assert "Incomplete: the latest run, 10 min ago" in page.error[0].value
     assert "page 3 of the list: the provider answered 502" in words(page)
+    assert page.info[0].value == "No case waits, but what came since is not known."
 
 
 def test_before_the_first_run_the_page_says_how_to_start_one(database: Database, visit: Visit) -> None:
-    assert "recon run" in visit().error[0].value
+    page = visit()
+
+    assert "recon run" in page.error[0].value
+    assert page.info[0].value == "No case waits, but no run has read everything yet."
 
 
 def test_filters_come_from_the_address(database: Database, visit: Visit) -> None:
@@ -199,7 +209,7 @@ def test_the_queue_says_its_order(database: Database, visit: Visit) -> None:
 def test_a_case_without_refunds_says_that_nothing_is_there(database: Database, visit: Visit) -> None:
     found = seeds.trouble(database, now=now())
 
-    assert "no refund there" in words(visit("case", case=found[13].id))
+    assert "no refund at the provider" in words(visit("case", case=found[13].id))
 
 
 def test_an_unknown_case_is_said_and_another_can_be_asked_for(database: Database, visit: Visit) -> None:

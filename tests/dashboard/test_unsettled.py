@@ -107,7 +107,7 @@ def test_a_look_shows_what_is_there_and_stays_in_the_story(
     said = words(page)
     assert f"{made} of " in said
     assert f"Whose {made} is has to be said first" in said
-    assert "If nothing was refunded: Safe to send again with the same key until" in said
+    assert "If nothing was refunded: safe to send again with the same key until" in said
     assert len(sandbox.requests("GET", "/v1/refunds")) == 1
     assert [each.entry.action for each in book.entries(database, stuck.id)] == [Action.OPENED, Action.LOOKED]
     assert made in words(visit("case", case=stuck.id))
@@ -179,7 +179,7 @@ def test_what_was_not_refunded_is_said_with_until_when_its_key_is_safe(
     page = decide(stuck, Action.REFUTED, lambda page: asked.append(words(page)))
 
     amount = f"{stuck.mismatch.at_risk.amount_minor // 100}."
-    assert "If nothing was refunded: Safe to send again with the same key until" in asked[0]
+    assert "If nothing was refunded: safe to send again with the same key until" in asked[0]
     assert amount in asked[0]
     assert "Safe to send again with the same key until" in page.session_state["said"]
     assert intent(database, stuck) == (IntentStatus.FAILED, None)
