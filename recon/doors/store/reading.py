@@ -68,7 +68,8 @@ def read(database: Database, *, full: bool, mark: int, as_of: datetime) -> Snaps
         full = full or mark > new_mark
         foreign = _foreign_rejects(connection)
         if not full:
-            closure.follow(connection, above=mark, as_of=as_of, beside=_withheld_by(foreign))
+            beside = _withheld_by(foreign) + _rejected_before(connection)
+            closure.follow(connection, above=mark, as_of=as_of, beside=beside)
         intents = frames.intents(_raw(connection, tables.intents, "key", full=full), source=INTENTS)
         refunds = frames.refunds(_raw(connection, tables.refunds, "id", full=full), source=REFUNDS)
         cases = _cases(connection, full=full)
@@ -169,6 +170,23 @@ def _foreign_rejects(connection: Connection) -> tuple[Reject, ...]:
     table = tables.rejects
     query = select(table).where(table.c.source.not_in([INTENTS, REFUNDS]))
     return tuple(map(reject_record, connection.execute(query).mappings()))
+
+
+def _rejected_before(connection: Connection) -> list[closure.Tie]:
+    """Return the rows of our own tables that stand rejected: each run says them until they are put right.
+
+    What the provider sent unreadable stands in no table: it is met again where its page is.
+    """
+    found: list[closure.Tie] = []
+    for source, kind, name in (
+        (INTENTS, closure.KEY, tables.intents.c.key),
+        (REFUNDS, closure.REFUND, tables.refunds.c.id),
+    ):
+        told = tables.rejects.c
+        same_row = (name.table.c.account == told.account) & (name == told.id)
+        query = select(told.account, told.id).where(told.source == source).join(name.table, same_row)
+        found += [(account, kind, each) for account, each in connection.execute(query)]
+    return found
 
 
 def _withheld_by(rejects: Iterable[Reject]) -> list[closure.Tie]:
