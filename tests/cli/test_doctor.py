@@ -4,19 +4,20 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
 from recon.cli import doctor
 from recon.model.records.remarks import Level, Remark, Section
+from tests.cli.conftest import recon as command
 from tests.doctor.clinic import CLOSED
 from tests.sandboxes import SLACK_TOKEN, Street
 
 
-def recon(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "recon.cli.main", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+def recon(*arguments: str) -> CompletedProcess[str]:
+    return command(os.environ, *arguments)
 
 
 @pytest.fixture(autouse=True)
@@ -89,10 +90,10 @@ def test_it_does_not_wait_longer_than_it_is_told(sandbox: Street) -> None:
 
 def test_on_a_terminal_remedies_are_folded_under_their_remark() -> None:
     reading, writing = os.openpty()
-    command = [sys.executable, "-m", "recon.cli.main", "doctor", "--offline"]
+    started_as = [sys.executable, "-m", "recon.cli.main", "doctor", "--offline"]
     width = os.environ | {"COLUMNS": "80", "TERM": "xterm-256color"}
     with Path(os.devnull).open() as nothing:
-        started = subprocess.Popen(command, stdin=nothing, stdout=writing, stderr=writing, env=width)
+        started = subprocess.Popen(started_as, stdin=nothing, stdout=writing, stderr=writing, env=width)
         os.close(writing)
         shown = b""
         while chunk := _chunk(reading):

@@ -1,8 +1,8 @@
 import json
-import subprocess
-import sys
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -20,14 +20,14 @@ from recon.model.records.words import AccountId, Actor, IntentKey, IntentStatus,
 from recon.model.tables import rejects
 from recon.switchboard import Switchboard
 from tests.builders import PLATFORM, an_intent
+from tests.cli.conftest import recon as command
 from tests.rules.test_staleness import RUN
 from tests.sandboxes import SLACK_TOKEN, Street
 from tests.town import a_notice
 
 
-def recon(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "recon.cli.main", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+def recon(*arguments: str) -> CompletedProcess[str]:
+    return command(os.environ, *arguments)
 
 
 @pytest.fixture(autouse=True)
