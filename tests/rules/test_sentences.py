@@ -13,7 +13,7 @@ from tests.rules.test_neighbours import INTENT, REFUND
 FULL: dict[str, Any] = {**REFUND, "amount_minor": 10_000}
 REPEAT = (
     "100.00 EUR went back in re_2, 56 minutes after re_1 of intent k1; intents k1 and k2 ask for the same"
-    "{}: if these are two items, map the column that tells them apart as `reference`."
+    "{}: if these are two items, give each a `reference`, such as its order line."
 )
 
 
@@ -51,4 +51,12 @@ def test_a_stuck_intent_says_what_fits_and_what_it_lacks(seconds: int, said: str
         "Nobody knows whether 100.00 EUR went back: re_1 is on the same payment and of the same amount,"
         f" {said} the intent, but carries no key of it: look at it, and write its id to the intent if it is"
         " the one."
+    )
+
+
+def test_of_a_stuck_intent_another_intents_refund_on_its_payment_is_not_said_to_be_none() -> None:
+    stuck = {**INTENT, "key": "k2", "amount_minor": 5_000, "status": "pending_unknown"}
+
+    assert why([INTENT, stuck], [{**FULL, "intent_key": INTENT["key"]}]) == (
+        "Nobody knows whether 50.00 EUR went back: the provider has no refund of it."
     )

@@ -173,8 +173,8 @@ def _repeat(facts: Facts) -> dict[str, Any]:
         "extra_refund_ids": _ids(facts.live),
         "why": f"{money.written(facts.meant)} went back in {names(facts.live)}, "
         f"{apart(facts.live[0].at, first.at)} {first.id} of intent {key}; "
-        f"{_undeclared(key, facts)}: if these are two items, map the column that tells them apart as "
-        "`reference`.",
+        f"{_undeclared(key, facts)}: if these are two items, give each a `reference`, such as its "
+        "order line.",
     }
 
 
@@ -278,7 +278,7 @@ def _found(finding: Finding, facts: Facts) -> str:
         Finding.LANDED: f"{names(facts.live)} did, but a run may not finish the intent by itself",
         Finding.PROBABLE: _fitting(facts),
         Finding.FAILED: f"the provider has only {names(facts.dead)}, which did not go through",
-        Finding.ABSENT: "the provider has no refund on its payment",
+        Finding.ABSENT: "the provider has no refund of it",
         Finding.UNKNOWN: "what was read cannot tell",
     }
     return sentences[finding]
