@@ -13,7 +13,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from dashboard import safe, times, words
 from recon.model import money as units
-from recon.model import phrases
+from recon.model import phrases, subjects
 from recon.model.records.cases import Case
 from recon.model.records.queues import WAITING
 from recon.model.records.results import Money
@@ -56,7 +56,8 @@ def owner(case: Case) -> str:
 
 def subject(case: Case) -> str | None:
     """Return what people call it by: its order, else a refund; None where it has neither."""
-    refund = case.subject.removeprefix("refund:") if case.subject.startswith("refund:") else None
+    side, named = subjects.parted(case.subject)
+    refund = named if side == subjects.REFUND else None
     return case.mismatch.order_id or refund or next(iter(case.mismatch.refund_ids), None)
 
 

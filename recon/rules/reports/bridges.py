@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recon.model import arrays, money, phrases
+from recon.model import arrays, money, phrases, subjects
 from recon.model.arrays import ABSENT, Bools, Ints
 from recon.model.links import Links
 from recon.model.records.reports import Report, Step, StepRole
 from recon.model.records.results import InFlight, Mismatch, Money, Result
-from recon.model.records.words import AccountId, Certainty, Direction, IntentStatus, Kind
+from recon.model.records.words import AccountId, Certainty, Direction, IntentStatus, Kind, Subject
 from recon.rules.reports import totals
 
 _HALF = 32  # Bits: amounts are added in two halves, so that no sum of them passes an int64.
@@ -74,7 +74,6 @@ _BY_KIND = {
     Kind.OVERDUE: _LATE,
     Kind.ORPHAN: _ORPHAN,
 }
-_INTENT = "intent:"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,15 +178,15 @@ def outside(report: Report) -> tuple[str, ...]:
 
 def _placed(result: Result, intents: pd.DataFrame, refunds: pd.DataFrame, links: Links) -> tuple[Ints, Ints]:
     """Return the line of each intent, and of each refund that belongs to none, as codes into _LINES."""
-    told: dict[tuple[AccountId, str], str] = {
-        pair: _WITHHELD if pair[1].startswith(_INTENT) else _STRAY for pair in result.withheld
+    told: dict[tuple[AccountId, Subject], str] = {
+        pair: _WITHHELD if subjects.is_intent(pair[1]) else _STRAY for pair in result.withheld
     }
     told |= {(each.account, each.subject): _in_flight(each) for each in result.in_flight}
-    told |= {(each.account, f"{_INTENT}{each.intent_key}"): _HEALABLE for each in result.healable}
+    told |= {(each.account, subjects.of_intent(each.intent_key)): _HEALABLE for each in result.healable}
     told |= {(each.account, each.subject): _mismatch(each) for each in result.mismatches}
     sides = (
-        (_INTENT, intents["key"], links.intent_account),
-        ("refund:", refunds["id"], links.refund_account),
+        (subjects.OF_INTENTS, intents["key"], links.intent_account),
+        (subjects.OF_REFUNDS, refunds["id"], links.refund_account),
     )
     found = []
     for prefix, column, accounts in sides:
@@ -210,14 +209,14 @@ def _mismatch(found: Mismatch) -> str:
     if found.kind is Kind.DUPLICATE:
         if found.certainty is Certainty.CONFIRMED:
             return _TWICE
-        return _AGAIN if found.subject.startswith(_INTENT) else _TWIN
+        return _AGAIN if subjects.is_intent(found.subject) else _TWIN
     if found.kind is Kind.AMOUNT_MISMATCH:
         return _OVER if found.direction is Direction.OVER else _UNDER
     return _BY_KIND[found.kind]
 
 
 def _in_flight(found: InFlight) -> str:
-    if not found.subject.startswith(_INTENT):
+    if not subjects.is_intent(found.subject):
         return _NEW
     return _COMING if found.becomes is Kind.MISSING else _OPEN
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from recon.model import phrases, wording
+from recon.model import phrases, subjects, wording
 from recon.model.records.reports import Report
 from recon.rules.reports import findings, markup
 from recon.rules.reports.markup import Html
@@ -90,7 +90,7 @@ def _healable(report: Report) -> list[Html]:
         return []
     rows = (
         (
-            *_subject(each.account, f"intent:{each.intent_key}"),
+            *_subject(each.account, subjects.of_intent(each.intent_key)),
             markup.foreign(each.refund_id),
             markup.text(wording.plain(each.basis)),
         )

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recon.model import money, phrases, wording
+from recon.model import money, phrases, subjects, wording
 from recon.model.characters import harmless
 from recon.model.records.comparisons import OF_EARLIER, OF_LATER, Compared, Comparison, Standing
 from recon.model.records.reports import Report, StepRole
@@ -203,8 +203,8 @@ def _pending(result: Result) -> list[RenderableType]:
     if result.healable:
         parts += [Text(), _heading(f"healable: {len(result.healable)}, a run finishes these by itself")]
         for heal in result.healable[:SHOWN]:
-            text = f"intent:{harmless(heal.intent_key)}  {harmless(heal.refund_id)}  by {heal.basis}"
-            parts.append(_indented(Text(text), 2))
+            named = harmless(subjects.of_intent(heal.intent_key))
+            parts.append(_indented(Text(f"{named}  {harmless(heal.refund_id)}  by {heal.basis}"), 2))
         parts += _more(len(result.healable))
     if result.in_flight:
         parts += [Text(), _heading(f"in flight: {len(result.in_flight)}, too young to judge")]
@@ -227,11 +227,11 @@ def _withheld(report: Report) -> list[RenderableType]:
         account, subject = pair
         named = f"{subject}  account {account}" if account else subject
         by_why.setdefault(report.why_withheld.get(pair, ""), []).append(named)
-    for why, subjects in sorted(by_why.items()):
+    for why, those in sorted(by_why.items()):
         if why:
-            parts.append(_indented(Text(f"{len(subjects):,}: {why}"), 2))
-        parts += [_indented(Text(harmless(each)), 4) for each in subjects[:_FEW]]
-        parts += _more(len(subjects), _FEW, named="xlsx")
+            parts.append(_indented(Text(f"{len(those):,}: {why}"), 2))
+        parts += [_indented(Text(harmless(each)), 4) for each in those[:_FEW]]
+        parts += _more(len(those), _FEW, named="xlsx")
     return parts
 
 

@@ -1,5 +1,6 @@
 """That everything which was compared is accounted for once: the parts that add up to each side."""
 
+from recon.model import subjects
 from recon.model.records.reports import Report, Side
 
 Parts = tuple[tuple[str, int], ...]
@@ -20,13 +21,15 @@ def of_intents(report: Report) -> Parts:
     """Return what the intents are, in words, with how many; the numbers add up to all of them."""
     result = report.result
     disagreeing = {(each.account, each.subject) for each in result.mismatches}
-    healable = sum((heal.account, f"intent:{heal.intent_key}") not in disagreeing for heal in result.healable)
+    healable = sum(
+        (heal.account, subjects.of_intent(heal.intent_key)) not in disagreeing for heal in result.healable
+    )
     return (
         ("in agreement", result.counts.matched),
-        ("mismatches", _about(report, "intent:")),
+        ("mismatches", _about(report, subjects.OF_INTENTS)),
         ("healable: a run finishes them by itself", healable),
-        ("in flight: too young to judge", _waiting(report, "intent:")),
-        ("withheld: not judged", _withheld(report, "intent:")),
+        ("in flight: too young to judge", _waiting(report, subjects.OF_INTENTS)),
+        ("withheld: not judged", _withheld(report, subjects.OF_INTENTS)),
     )
 
 
@@ -34,11 +37,11 @@ def of_refunds(report: Report) -> Parts:
     """Return what the refunds are, in words, with how many; the numbers add up to all of them."""
     return (
         ("belong to an intent", report.linked),
-        ("mismatches: no intent asked for them", _about(report, "refund:")),
-        ("in flight: too young to judge", _waiting(report, "refund:")),
+        ("mismatches: no intent asked for them", _about(report, subjects.OF_REFUNDS)),
+        ("in flight: too young to judge", _waiting(report, subjects.OF_REFUNDS)),
         ("made by the provider itself", report.result.counts.system),
         ("failed or canceled, of no intent: no money moved", report.came_to_nothing),
-        ("withheld: not judged", _withheld(report, "refund:")),
+        ("withheld: not judged", _withheld(report, subjects.OF_REFUNDS)),
     )
 
 

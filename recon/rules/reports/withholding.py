@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from recon.model import versions
+from recon.model import subjects, versions
 from recon.model.frames import Intake
 from recon.model.phrases import iso
 from recon.model.records.reports import Report, Side
@@ -17,8 +17,8 @@ def reasons(report: Report, intents: Intake, refunds: Intake) -> Mapping[tuple[A
     """Return why, in words, by account and subject, for everything that the result withholds."""
     found: dict[tuple[AccountId, Subject], str] = {}
     sides = (
-        ("intent:", "key", ("refund_id",), intents, refunds, report.refunds),
-        ("refund:", "id", versions.KEYS, refunds, intents, report.intents),
+        (subjects.OF_INTENTS, "key", ("refund_id",), intents, refunds, report.refunds),
+        (subjects.OF_REFUNDS, "id", versions.KEYS, refunds, intents, report.intents),
     )
     for prefix, column, naming, mine, other, read in sides:
         pairs = [pair for pair in report.result.withheld if pair[1].startswith(prefix)]
