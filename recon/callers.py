@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import Engine
@@ -33,15 +33,9 @@ _NO_LOOP = "it was asked for outside an event loop of asyncio"
 _NO_THREAD = "this process can start no thread for it"
 _NO_TURN = "too many calls of this process are under way"
 
-Clock = Callable[[], datetime]
 GiveUp = Callable[[], bool]  # Says yes once nobody waits for a call any more.
 # Takes that, and when the caller began to wait, on time.monotonic(): it may have to wait for a thread.
 Work = Callable[[GiveUp, float], Outcome]
-
-
-def utc_now() -> datetime:
-    """Return the time."""
-    return datetime.now(UTC)
 
 
 def never() -> bool:

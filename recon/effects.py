@@ -14,8 +14,9 @@ from typing import Self
 from sqlalchemy import Engine
 
 from recon import callers, handling
-from recon.callers import Clock, GiveUp
+from recon.callers import GiveUp
 from recon.doors import config, intents
+from recon.doors.clock import Clock, utc_now
 from recon.doors.store import calls
 from recon.doors.store.engines import Database
 from recon.guarding import Gate
@@ -51,7 +52,7 @@ class Guard:
         find: Finder | None = None,
         *,
         engine: Database | Engine,
-        clock: Clock = callers.utc_now,
+        clock: Clock = utc_now,
         settings: GuardSettings | None = None,
         declared: Tool | None = None,
         keyed: bool = False,
@@ -322,7 +323,7 @@ def conclude(
     done: bool,
     by: str,
     result_id: str | None = None,
-    clock: Clock = callers.utc_now,
+    clock: Clock = utc_now,
 ) -> Guarded | Unfit | None:
     """Write down what a person found out of one key, as Guard.conclude, and return how it is then.
 

@@ -16,8 +16,9 @@ from typing import Self
 from sqlalchemy import Engine
 
 from recon import callers
-from recon.callers import Clock, GiveUp
+from recon.callers import GiveUp
 from recon.doors import config, intents
+from recon.doors.clock import Clock, utc_now
 from recon.doors.store.engines import Database
 from recon.doors.stripe.provider import Provider
 from recon.effects import Guard
@@ -57,7 +58,7 @@ class RefundTool:
         self,
         engine: Database | Engine,
         provider: Provider,
-        clock: Clock = callers.utc_now,
+        clock: Clock = utc_now,
         *,
         settings: GuardSettings | None = None,
         tool: str = TOOL,
@@ -289,7 +290,7 @@ class RefundTool:
         return callers.standing(self._gate, own, _noun(intent), self._clock(), until=until)
 
 
-def settle(database: Database, settings: Settings, *, clock: Clock = callers.utc_now) -> Settled:
+def settle(database: Database, settings: Settings, *, clock: Clock = utc_now) -> Settled:
     """Look up what is unsettled of the declared refund tools, send nothing, and return what became of it.
 
     Raises:
