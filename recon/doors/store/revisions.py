@@ -12,11 +12,13 @@ from recon.doors.store.engines import Database
 from recon.model.errors import ConfigurationError
 
 HERE = Path(__file__).parent / "versions"
+# Every revision that this version of recon knows: versions/v0001_first.py is 0001.
+KNOWN = frozenset(script.name[1:5] for script in HERE.glob("v[0-9]*.py"))
 
 
 def head() -> str:
     """Return the newest revision this version of recon knows."""
-    return max(_known())
+    return max(KNOWN)
 
 
 def current(database: Database) -> str | None:
@@ -34,7 +36,7 @@ def check(database: Database) -> None:
     with database.read() as connection:
         found = found_in(connection)
         lacking = triggers.missing(connection) if found == head() else ()
-    if found is not None and found not in _known():
+    if found is not None and found not in KNOWN:
         raise unknown(found)
     if found != head():
         raise ConfigurationError(
@@ -73,8 +75,3 @@ def found_in(connection: Connection) -> str | None:
         return None
     found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
     return found
-
-
-def _known() -> frozenset[str]:
-    """Return every revision that this version of recon knows: versions/v0001_first.py is 0001."""
-    return frozenset(script.name[1:5] for script in HERE.glob("v[0-9]*.py"))
