@@ -19,7 +19,6 @@ from recon.model.records.words import (
 
 Color = Literal["red", "orange", "blue", "green", "gray"]
 
-BY_HAND: Final = "assigned by "  # How the owner of a case says that a person chose them.
 NOBODY: Final = "nobody yet"  # Who owns a case without an owner.
 
 KINDS: Final = wording.KINDS

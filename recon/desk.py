@@ -31,7 +31,7 @@ from recon.model import subjects
 from recon.model.characters import keepable
 from recon.model.errors import Report
 from recon.model.provider_pages import ProviderPages
-from recon.model.records.cases import Case, Entry, Owner
+from recon.model.records.cases import BY_HAND, Case, Entry, Owner
 from recon.model.records.people import Operator, Refused, Shut
 from recon.model.records.proposals import Proposal, ProposalId
 from recon.model.records.provider import Intent, Refund
@@ -277,7 +277,7 @@ class Desk:
         """Give the case to one of the `owners`; raises as `acknowledge`."""
         if (owner.name, owner.target) not in {(each.name, each.target) for each in self.owners()}:
             raise Report(f"Expected an owner that owners.toml names, found {owner.name!r}.")
-        chosen = replace(owner, rule=f"assigned by {click['operator'].name}")
+        chosen = replace(owner, rule=f"{BY_HAND}{click['operator'].name}")
         self._mover.move(case_id, click, partial(rules.assign, owner=chosen))
 
     def take(self, case_id: CaseId, **click: Unpack[Click]) -> None:
@@ -285,7 +285,7 @@ class Desk:
         name, slack_id = click["operator"].name, click["operator"].slack_id
         if slack_id is None:
             raise Report(f"{name} is nobody in Slack yet: run recon operators add {name!r} --slack ID.")
-        owner = Owner(name, slack_id, rule=f"assigned by {name}")
+        owner = Owner(name, slack_id, rule=f"{BY_HAND}{name}")
         self._mover.move(case_id, click, partial(rules.assign, owner=owner))
 
     def adopt(self, case_id: CaseId, **click: Unpack[Click]) -> Proposal | None:

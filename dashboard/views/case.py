@@ -23,7 +23,7 @@ from dashboard import (
     words,
 )
 from recon.desk import CaseView
-from recon.model.records.cases import JOB, Owner
+from recon.model.records.cases import BY_HAND, JOB, Owner
 
 ID_LIMIT: Final = 40  # Characters: an id has twelve; whatever is pasted around it is cut.
 
@@ -99,8 +99,8 @@ def _ownership(view: CaseView, zone: tzinfo) -> None:
 
 def _giver(owner: Owner) -> str:
     """Return which rule, or who, made somebody the owner."""
-    by_hand = owner.rule.startswith(words.BY_HAND)
-    return owner.rule.removeprefix(words.BY_HAND) if by_hand else f"the rule {owner.rule}"
+    by_hand = owner.rule.startswith(BY_HAND)
+    return owner.rule.removeprefix(BY_HAND) if by_hand else f"the rule {owner.rule}"
 
 
 def _moved_meanwhile(view: CaseView, zone: tzinfo) -> None:

@@ -14,6 +14,7 @@ from recon import assigning
 from recon.assigning import Entitled, Explanation, Survey, Tried
 from recon.model import conditions, phrases
 from recon.model.errors import Report
+from recon.model.records.cases import BY_HAND
 from recon.model.records.owners import Profile, is_group
 from recon.model.records.remarks import Level
 from recon.overview import Overview
@@ -82,9 +83,7 @@ def _rule(at: int, rule: Entitled, held: Mapping[str, int]) -> tuple[object, ...
 def _elsewhere(survey: Survey, held: Mapping[str, int]) -> list[str]:
     """Return whose the other waiting cases are: people's by hand, of rules that are gone, and nobody's."""
     names = {rule.name for rule in survey.rules}
-    by_hand = sum(
-        number for rule, number in held.items() if rule.startswith(words.BY_HAND) and rule not in names
-    )
+    by_hand = sum(number for rule, number in held.items() if rule.startswith(BY_HAND) and rule not in names)
     found = (
         [f"{phrases.several(by_hand, 'waiting case')} a person gave to somebody by hand."] if by_hand else []
     )
@@ -93,7 +92,7 @@ def _elsewhere(survey: Survey, held: Mapping[str, int]) -> list[str]:
             found.append(
                 f"{phrases.several(number, 'waiting case')} of nobody yet: the next run finds an owner."
             )
-        elif rule not in names and not rule.startswith(words.BY_HAND):
+        elif rule not in names and not rule.startswith(BY_HAND):
             found.append(
                 f"{phrases.several(number, 'waiting case')} by the rule {rule!r}, which is gone: the next "
                 "run, or recon owners apply, gives them to somebody."

@@ -14,7 +14,7 @@ from recon.cli import doctor
 from recon.model import conditions, money, phrases, wording
 from recon.model.characters import harmless
 from recon.model.phrases import several
-from recon.model.records.cases import Change, Owner
+from recon.model.records.cases import BY_HAND, Change, Owner
 from recon.model.records.owners import Profile, Step, is_group
 from recon.model.records.remarks import Level, Remark
 
@@ -197,7 +197,7 @@ def _standing(found: "Explanation") -> Iterator[str]:
 def _by(owner: Owner | None) -> str:
     if owner is None:
         return "nobody"
-    how = owner.rule if owner.rule.startswith("assigned by ") else f"by rule {owner.rule!r}"
+    how = owner.rule if owner.rule.startswith(BY_HAND) else f"by rule {owner.rule!r}"
     return f"{owner.name}{f' in {owner.target}' if owner.target else ''}, {how}"
 
 

@@ -23,6 +23,7 @@ from recon.model.records.words import (
 
 CASE_ID_CHARACTERS = 10  # 50 bits: among 100,000 cases a collision has odds below one in 100,000.
 JOB = Actor("recon")  # The actor of every entry that a run writes.
+BY_HAND = "assigned by "  # Before a name, in the place of a rule: a person chose the owner.
 
 
 def case_id(account: AccountId, subject: Subject) -> CaseId:
@@ -36,7 +37,7 @@ class Owner:
     """Who must answer a case.
 
     name: as people say it, e.g. "payments on-call". target: the Slack user id, group id or channel the
-    message goes to. rule: the name of the rule in owners.toml that chose it, or "assigned by NAME" when a
+    message goes to. rule: the name of the rule in owners.toml that chose it, or BY_HAND and a name when a
     person did.
     """
 
