@@ -138,8 +138,7 @@ def ask(desk: Desk, view: CaseView, move: Action, zone: tzinfo, *, action_id: st
         unsettled.look(view, zone, action_id=action_id)
         return
     verdict = unsettled.verdict(view, zone) if move is Action.REFUTED else None
-    if verdict is not None:
-        st.text(f"If nothing was refunded: {verdict[0].lower()}{verdict[1:]}")
+    unsettled.advise(verdict)
     with st.form("decision", border=False, enter_to_submit=False):
         asked = _asked(desk, view, move, zone)
         reason = making.reason(action_id, view.case)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import making, panels, safe, session, times
 from recon.desk import CaseView, Desk
-from recon.model import wording
+from recon.model import subjects, wording
 from recon.model.errors import CaseMoved, ReconError
 from recon.model.records.proposals import Proposal
 from recon.model.records.settlements import Look, Seen
@@ -53,6 +53,12 @@ def verdict(view: CaseView, zone: tzinfo) -> str | None:
     if found is None:
         return None
     return wording.retry(found, "" if found.until is None else times.moment(found.until, zone))
+
+
+def advise(again: str | None) -> None:
+    """Say of a verdict that it holds if nothing was refunded; nothing where there is none."""
+    if again is not None:
+        st.text(safe.text(f"If nothing was refunded: {again[0].lower()}{again[1:]}"))
 
 
 def seen(view: CaseView) -> RefundId | None:
@@ -101,13 +107,13 @@ def look(view: CaseView, zone: tzinfo, *, action_id: str) -> None:
             icon=":material/warning:" if broken else ":material/check_circle:",
         )
         st.caption(f"Asked {times.exact(told.at, zone)}. The next run sees it as well.")
-        again = verdict(view, zone)
-        if again is not None and not _is_there(view, told):
-            st.text(safe.text(f"If nothing was refunded: {again[0].lower()}{again[1:]}"))
+        if not _is_there(view, told):
+            advise(verdict(view, zone))
     st.button("Back to the case", key=making.AGAIN, icon=":material/arrow_back:")
 
 
 def _is_there(view: CaseView, look: Look) -> bool:
     """Return whether a look-up found the intent's own refund, live: there is nothing to send again."""
-    own = (each for each in look.sightings if f"intent:{each.holder}" == view.case.subject)
+    side, key = subjects.parted(view.case.subject)
+    own = (each for each in look.sightings if side == subjects.INTENT and each.holder == key)
     return any(each.refund.status not in DEAD for each in own)
