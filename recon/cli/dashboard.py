@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 import typer
 
 from recon.cli import extras
+from recon.model import addresses
 from recon.model.errors import ConfigurationError
 from recon.model.settings import DashboardSettings, Settings
 
 # Characters of one header, for the WebSocket's library: its own limit of 8 KB is less than the cookies of a
 # sign-in with many groups, or of a proxy, and such a page stays blank.
 _LINE = "65536"
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _HTTP = 80  # The port of an address that names none.
 
 
@@ -76,7 +76,7 @@ def elsewhere(settings: DashboardSettings, port: int | None = None) -> str | Non
     Where people sign in, and where the address has a name, a proxy may lead from there to any port.
     """
     address, here = urlsplit(settings.url), port or settings.port
-    ours = settings.mode == "local" and address.hostname in {settings.address, *_LOOPBACK}
+    ours = settings.mode == "local" and addresses.loopback(address.hostname)
     if not ours or (address.port or _HTTP) == here:
         return None
     return (
